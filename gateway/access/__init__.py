@@ -1,0 +1,1 @@
+"""Who may call, which models, how much: pure decisions over keys."""

@@ -1,0 +1,1 @@
+"""HTTP in: the inference paths as plain ASGI, everything else as FastAPI routes."""

@@ -1,0 +1,27 @@
+"""Answers of the site's routes."""
+
+import json
+from typing import Any
+
+from fastapi import Response
+
+from gateway.errors import Refusal
+from gateway.protocol.chunks import Protocol
+from gateway.protocol.envelope import ErrorView, error_body
+
+
+def as_json(value: Any, status: int = 200) -> Response:
+    """`value` as a JSON answer, non-ASCII text readable."""
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Response(body, status, media_type="application/json")
+
+
+def envelope(refusal: Refusal) -> Response:
+    """A refusal as an answer."""
+    view = ErrorView.of(refusal)
+    answer = Response(
+        error_body(view, Protocol.GENERIC), view.status, media_type="application/json"
+    )
+    if view.retry_after is not None:
+        answer.headers["retry-after"] = view.retry_after.decode("ascii")
+    return answer

@@ -1,0 +1,30 @@
+"""What the routes of the site need to answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gateway.access.keys import Keyring
+from gateway.clock import Clock
+from gateway.fleet.registry import Registry
+from gateway.observe.logs import Log
+from gateway.observe.metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The parts of the gateway that models, health, metrics and administration show.
+
+    `created_s` is when this gateway took its routing file, in seconds since 1970. `is_draining`
+    tells whether it shuts down.
+    """
+
+    fleet: Registry
+    keys: Keyring
+    admin_keys: Keyring
+    metrics: Metrics
+    log: Log
+    clock: Clock
+    version: str
+    created_s: int
+    is_draining: Callable[[], bool]
+    is_admin_open: bool

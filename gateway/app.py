@@ -1,0 +1,219 @@
+"""The composition root: the one place that knows every part and puts them together."""
+
+import asyncio
+import os
+import random
+import secrets
+import sys
+from collections.abc import Mapping
+
+from gateway import __version__
+from gateway.access.keys import Keyring
+from gateway.api.cors import Cors
+from gateway.api.dispatch import FrontDoor
+from gateway.api.site import build_site
+from gateway.api.state import Site
+from gateway.clock import Clock
+from gateway.config.backend import BackendConfig
+from gateway.config.load import version_hash
+from gateway.config.schema import RoutingConfig
+from gateway.errors import Outcome, Refusal
+from gateway.fleet.registry import Registry
+from gateway.flow.handle import Flow
+from gateway.flow.inflight import InFlight
+from gateway.flow.learn import Lessons
+from gateway.flow.request_ids import RequestIds
+from gateway.flow.target import Targets
+from gateway.observe.lines import LineWriter
+from gateway.observe.logs import Log, Sink
+from gateway.observe.metrics import FleetCollector, Metrics
+from gateway.settings import Settings, is_loopback
+from gateway.upstream.keys import read_backend_keys
+from gateway.upstream.origin import Origin, TlsOptions
+from gateway.upstream.pool import BackendPool
+from gateway.upstream.probe import HealthProbe
+from gateway.upstream.tls import build_context
+from gateway.workers.probing import Prober
+from gateway.workers.supervise import Supervisor
+
+_CLOSE_LIMIT_S = 5.0
+
+
+class Gateway:
+    """A gateway with all its parts. `asgi` is its application; start it inside the event loop.
+
+    Life: `start`, then `begin_drain` (not ready any more), `refuse_new`, `interrupt_all`, `stop`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        routing: RoutingConfig,
+        clock: Clock,
+        log: Log,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.log = log
+        self.fleet = Registry(routing, version_hash(routing), clock.monotonic_s())
+        self.metrics = Metrics()
+        self.metrics.registry.register(FleetCollector(self.fleet))
+        self.in_flight = InFlight()
+        self.is_draining = False
+        self.is_accepting = True
+        self._backend_keys, unset = read_backend_keys(self.fleet, environ)
+        for backend, what in unset:
+            log.event("warning", "backend_key_missing", backend=backend, detail=what)
+        self._supervisor = Supervisor(log)
+        self._probers: dict[str, Prober] = {}
+        self._probes: list[HealthProbe] = []
+        self._pools: dict[str, BackendPool] = {}
+        self.asgi = self._build()
+
+    def __repr__(self) -> str:
+        return f"<Gateway {self.fleet!r} {self.in_flight!r} draining={self.is_draining}>"
+
+    async def start(self) -> None:
+        """Opens pools and begins to probe; waits for no backend."""
+        for name, live in self.fleet.backends.items():
+            self._pools[name] = self._pool(live.config)
+            probe = await self._probe(live.config)
+            self._probes.append(probe)
+            prober = Prober(
+                live,
+                probe.look,
+                interval_s=self.settings.probe_interval_s,
+                clock=self.clock,
+                draw=random.random,
+                log=self.log,
+            )
+            self._probers[name] = prober
+            self._supervisor.start(f"probe {name}", prober.run)
+        self.log.event(
+            "info",
+            "gateway_started",
+            version=__version__,
+            config_version=self.fleet.version,
+            models=list(self.fleet.names.models),
+            backends=list(self.fleet.backends),
+        )
+
+    def begin_drain(self) -> None:
+        """Not ready any more; what comes is still served."""
+        self.is_draining = True
+
+    def refuse_new(self) -> None:
+        """New requests are refused from now on."""
+        self.is_accepting = False
+
+    def interrupt_all(self) -> int:
+        """Ends every running request with an error; returns how many there were."""
+        return self.in_flight.interrupt_all(
+            Refusal(
+                Outcome.DRAINING,
+                "This gateway was shut down before the answer was complete. Ask again; another "
+                "one will answer.",
+                retry_after_s=1.0,
+            )
+        )
+
+    async def stop(self) -> None:
+        """Ends probing and closes every connection to backends."""
+        await self._supervisor.stop()
+        closing = [p.close() for p in self._probes]
+        closing += [pool.close(_CLOSE_LIMIT_S) for pool in self._pools.values()]
+        await asyncio.gather(*closing)
+        self.log.event("info", "gateway_stopped")
+
+    def _build(self) -> FrontDoor:
+        settings = self.settings
+        salt = secrets.token_bytes(16)
+        keys = Keyring(settings.load_client_keys(), salt)
+        flow = Flow(
+            fleet=self.fleet,
+            keys=keys,
+            targets=Targets(self._pools, self._backend_keys),
+            lessons=Lessons(self.fleet, self.metrics, self.log, self._look_now),
+            in_flight=self.in_flight,
+            ids=RequestIds(secrets.token_hex(6)),
+            metrics=self.metrics,
+            log=self.log,
+            clock=self.clock,
+            draw=random.random,
+            max_body_bytes=settings.max_body_bytes,
+        )
+        site = Site(
+            fleet=self.fleet,
+            keys=keys,
+            admin_keys=Keyring(settings.load_admin_keys(), salt),
+            metrics=self.metrics,
+            log=self.log,
+            clock=self.clock,
+            version=__version__,
+            created_s=int(self.clock.wall_s()),
+            is_draining=lambda: self.is_draining,
+            is_admin_open=is_loopback(settings.host),
+        )
+        cors = Cors(settings.cors_origins) if settings.cors_origins else None
+        return FrontDoor(flow, build_site(site), cors, lambda: self.is_accepting)
+
+    def _pool(self, backend: BackendConfig) -> BackendPool:
+        return BackendPool(
+            Origin.parse(backend.base_url, _tls(backend)),
+            max_connections=self.settings.max_connections_per_backend,
+            pool_wait_s=self.settings.pool_wait_s,
+        )
+
+    async def _probe(self, backend: BackendConfig) -> HealthProbe:
+        tls = _tls(backend)
+        context = True if tls is None else await asyncio.to_thread(build_context, tls)
+        return HealthProbe(
+            backend.base_url,
+            self._backend_keys.get(backend.name),
+            context,
+            None if tls is None else tls.server_name,
+            self.settings.probe_timeout_s,
+        )
+
+    def _look_now(self, backend: str) -> None:
+        prober = self._probers.get(backend)
+        if prober is not None:
+            prober.look_now()
+
+
+def build_gateway(
+    settings: Settings,
+    routing: RoutingConfig,
+    clock: Clock | None = None,
+    sink: Sink | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Gateway:
+    """A gateway for a routing file; lines go to standard output unless `sink` is given.
+
+    Raises OSError or ValueError when a file of keys can't be used.
+    """
+    clock = clock or Clock()
+    log = Log(
+        sink or LineWriter(sys.stdout.buffer),
+        clock.wall_s,
+        form=settings.log_format.value,
+        level=settings.log_level.value,
+        is_access_on=settings.access_log,
+    )
+    return Gateway(settings, routing, clock, log, os.environ if environ is None else environ)
+
+
+def _tls(backend: BackendConfig) -> TlsOptions | None:
+    if not backend.base_url.startswith("https:"):
+        return None
+    given = backend.tls
+    if given is None:
+        return TlsOptions()
+    return TlsOptions(
+        ca_file=given.ca_file,
+        cert_file=given.cert_file,
+        key_file=given.key_file,
+        server_name=given.server_name,
+        verify=given.verify,
+    )

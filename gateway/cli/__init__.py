@@ -1,0 +1,1 @@
+"""The command `ascend-gateway` and its subcommands."""

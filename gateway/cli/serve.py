@@ -1,0 +1,75 @@
+"""`ascend-gateway serve`: the gateway itself."""
+
+import asyncio
+import signal
+from typing import Any
+
+import click
+import uvloop
+
+from gateway.app import build_gateway
+from gateway.cli.options import read_settings, settings_options
+from gateway.config.load import load_file
+from gateway.config.schema import RoutingConfig
+from gateway.server import Server, open_socket
+from gateway.settings import Settings
+
+
+@click.command()
+@settings_options
+@click.pass_context
+def serve(ctx: click.Context, /, **values: Any) -> None:
+    """Serve the models of a routing file under one OpenAI endpoint.
+
+    SIGTERM or SIGINT: not ready any more, running requests finish, then exit. A second one exits
+    at once.
+    """
+    settings = read_settings(values)
+    routing = _routing(settings)
+    try:
+        status = uvloop.run(_serve(settings, routing))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    ctx.exit(status)
+
+
+def _routing(settings: Settings) -> RoutingConfig:
+    """The routing file; warnings are shown, errors end the command."""
+    file = settings.config_file
+    if file is None:
+        raise click.UsageError("no routing file; name one with --config-file FILE")
+    try:
+        loaded = load_file(file)
+    except OSError as error:
+        raise click.ClickException(f"{file}: can't be read: {error.strerror or error}") from error
+    if loaded.problems:
+        click.echo(loaded.render(), err=True)
+    if loaded.config is None:
+        raise click.ClickException(f"{file} has errors and is not used; mend what is listed above")
+    return loaded.config
+
+
+async def _serve(settings: Settings, routing: RoutingConfig) -> int:
+    """Runs until a signal and a drain; returns the exit status."""
+    told, again = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal() -> None:
+        (again if told.is_set() else told).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    listener = open_socket(settings.host, settings.port, settings.backlog)
+    server = Server(build_gateway(settings, routing))
+    await server.start(listener)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    click.echo(f"ascend-gateway listens on http://{host}:{server.port}/v1", err=True)
+    await told.wait()
+    draining = asyncio.create_task(server.drain())
+    impatient = asyncio.create_task(again.wait())
+    await asyncio.wait({draining, impatient}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (draining, impatient):
+        task.cancel()
+    await asyncio.wait({draining, impatient})
+    await server.stop()
+    return 0

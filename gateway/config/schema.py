@@ -1,0 +1,162 @@
+"""The routing file as immutable records, each field with its meaning.
+
+These check one field at a time. What concerns several fields or several entries (collisions,
+references, capture sizes, time-outs, names of containers) is checked by the rules beside this
+file, which `gateway.config.load` runs all at once.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from gateway.config.backend import BackendConfig, Record, TlsConfig
+from gateway.config.fields import Count, Flag, Name, PositiveNumber, PublicName, Text, as_tuple
+from gateway.config.labels import Labels
+from gateway.config.vocabulary import Chip, EndpointName, Tier
+
+__all__ = [
+    "BackendConfig",
+    "BackendRef",
+    "Chip",
+    "EndpointName",
+    "EndpointSwitches",
+    "Limits",
+    "ModelConfig",
+    "RoutingConfig",
+    "Tier",
+    "Timeouts",
+    "TlsConfig",
+]
+
+
+class BackendRef(Record):
+    """A backend of a model; in the file also just the backend's name."""
+
+    backend: Name = Field(description="Name of the backend.")
+    served_name: Text | None = Field(
+        default=None,
+        description="Name to ask this backend for, e.g. a LoRA; default: its served_name.",
+    )
+
+
+def _as_ref(value: object) -> object:
+    return {"backend": value} if isinstance(value, str) else value
+
+
+_REF_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "description": "Name of the backend."},
+        BackendRef.model_json_schema(),
+    ]
+}
+
+Ref = Annotated[BackendRef, BeforeValidator(_as_ref), WithJsonSchema(_REF_SCHEMA)]
+
+
+class Limits(Record):
+    """Bounds of one request of a model; a larger one is refused before any backend sees it."""
+
+    max_body_bytes: Count | None = Field(default=None, description="Largest request body in bytes.")
+    max_output_tokens: Count | None = Field(default=None, description="Largest answer in tokens.")
+    max_context_tokens: Count | None = Field(
+        default=None,
+        description="Largest prompt plus answer in tokens; default: the backends' own.",
+    )
+
+
+class Timeouts(Record):
+    """How long each phase of a request may last; what is not given follows the tier's speed."""
+
+    connect_s: PositiveNumber | None = Field(
+        default=None, description="Seconds for name look-up, connection and TLS; default 5."
+    )
+    first_byte_s: PositiveNumber | None = Field(
+        default=None,
+        description="Seconds from the request sent to the first event of a stream; default 300. "
+        "An answer that is not streamed comes whole, so only total_s bounds it.",
+    )
+    between_events_s: PositiveNumber | None = Field(
+        default=None,
+        description="Seconds between two events of a stream; default 60 (graph) or 120 (eager).",
+    )
+    total_s: PositiveNumber | None = Field(
+        default=None, description="Seconds for the whole request; default 3600."
+    )
+
+
+class ModelConfig(Record):
+    """One public model name and who serves it."""
+
+    name: PublicName = Field(description="Name that clients send; any text, exact, with case.")
+    aliases: Annotated[tuple[PublicName, ...], BeforeValidator(as_tuple)] = Field(
+        default=(), description="Other names for the same model."
+    )
+    backends: Annotated[tuple[Ref, ...], BeforeValidator(as_tuple)] = Field(
+        default=(), description="Backends that serve it, by name or as {backend, served_name}."
+    )
+    selector: Labels | None = Field(
+        default=None,
+        description="Instead of `backends`: labels that a backend must have; also tier, chip, "
+        "node, card.",
+    )
+    fallback_models: Annotated[tuple[PublicName, ...], BeforeValidator(as_tuple)] = Field(
+        default=(), description="Models to answer in its place when no backend can, in this order."
+    )
+    enabled: Flag = Field(default=True, description="`false`: the name is unknown to clients.")
+    list_aliases: Flag | None = Field(
+        default=None,
+        description="Show the aliases in /v1/models; default: the file's list_aliases.",
+    )
+    limits: Limits = Field(default=Limits(), description="Bounds of one request.")
+    timeouts: Timeouts = Field(default=Timeouts(), description="Time limits of one request.")
+    endpoints: Annotated[tuple[EndpointName, ...] | None, BeforeValidator(as_tuple)] = Field(
+        default=None, description="Endpoints that may be used with it; default: all."
+    )
+
+    def allows(self, endpoint: str) -> bool:
+        """Whether the endpoint (an `EndpointName` value) may be used with this model."""
+        return self.endpoints is None or endpoint in self.endpoints
+
+
+class EndpointSwitches(Record):
+    """Which endpoints the gateway serves at all."""
+
+    chat: Flag = Field(default=True, description="/v1/chat/completions")
+    completions: Flag = Field(default=True, description="/v1/completions")
+    embeddings: Flag = Field(default=True, description="/v1/embeddings")
+    responses: Flag = Field(default=True, description="/v1/responses")
+    messages: Flag = Field(default=True, description="/v1/messages")
+    count_tokens: Flag = Field(default=True, description="/v1/messages/count_tokens")
+    rerank: Flag = Field(default=True, description="/rerank, /v1/rerank, /v2/rerank")
+    score: Flag = Field(default=True, description="/score, /v1/score")
+    classify: Flag = Field(default=True, description="/classify")
+    pooling: Flag = Field(default=True, description="/pooling")
+    tokenize: Flag = Field(default=True, description="/tokenize")
+    detokenize: Flag = Field(default=True, description="/detokenize")
+    transcriptions: Flag = Field(default=True, description="/v1/audio/transcriptions")
+    translations: Flag = Field(default=True, description="/v1/audio/translations")
+
+    def is_on(self, endpoint: str) -> bool:
+        """Whether the endpoint (an `EndpointName` value) is served."""
+        return bool(getattr(self, EndpointName(endpoint).value))
+
+
+class RoutingConfig(Record):
+    """The whole routing file."""
+
+    version: Literal[1] = Field(description="Version of this format: 1.")
+    backends: Annotated[tuple[BackendConfig, ...], BeforeValidator(as_tuple)] = Field(
+        description="The vLLM servers."
+    )
+    models: Annotated[tuple[ModelConfig, ...], BeforeValidator(as_tuple)] = Field(
+        description="The models that clients may ask for."
+    )
+    default_model: PublicName | None = Field(
+        default=None, description="Model for requests without `model`; without it they are refused."
+    )
+    list_aliases: Flag = Field(
+        default=False, description="Show the aliases of models in /v1/models."
+    )
+    endpoints: EndpointSwitches = Field(
+        default=EndpointSwitches(), description="Endpoints that the gateway serves; all by default."
+    )

@@ -1,0 +1,1 @@
+"""A stand-in for vLLM on Ascend chips. It imports nothing else of this project."""

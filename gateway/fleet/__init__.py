@@ -1,0 +1,1 @@
+"""What we know of the backends: names, fixed facts, moving numbers, leases, the view."""

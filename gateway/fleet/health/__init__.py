@@ -1,0 +1,1 @@
+"""Health of a backend: evidence in, state out."""

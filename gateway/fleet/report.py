@@ -1,0 +1,67 @@
+"""What /health says: the fleet as plain data, without addresses."""
+
+from typing import Any
+
+from gateway.fleet.health.machine import State
+from gateway.fleet.live import LiveBackend
+from gateway.fleet.names import Model
+from gateway.fleet.registry import Registry
+
+_SERVING = (State.UP, State.DEGRADED)
+
+
+def is_servable(fleet: Registry, model: Model, now: float) -> bool:
+    """Whether some backend of the model is known to serve it now."""
+    return any(
+        fleet.backends[m.backend.name].state in _SERVING
+        and not fleet.backends[m.backend.name].misses(m.served_name, now)
+        for m in model.members
+    )
+
+
+def is_any_servable(fleet: Registry, now: float) -> bool:
+    """Whether at least one model can be served."""
+    return any(is_servable(fleet, model, now) for model in fleet.names.models.values())
+
+
+def report(fleet: Registry, now: float) -> dict[str, Any]:
+    """Status `ok`, `degraded` or `down`, and each model and backend with its state and reason."""
+    models = {name: _model(fleet, model, now) for name, model in fleet.names.models.items()}
+    backends = {name: _backend(backend, now) for name, backend in fleet.backends.items()}
+    statuses = [m["status"] for m in models.values()]
+    is_all_well = all(s == "available" for s in statuses) and all(
+        b["state"] == State.UP.value and not b["drift"] for b in backends.values()
+    )
+    status = "ok" if is_all_well else "degraded"
+    if "available" not in statuses:
+        status = "down"
+    return {"status": status, "models": models, "backends": backends}
+
+
+def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
+    members = [(m.backend.name, m.served_name) for m in model.members]
+    return {
+        "status": "available" if is_servable(fleet, model, now) else "unavailable",
+        "aliases": list(model.config.aliases),
+        "fallback_models": list(model.config.fallback_models),
+        "backends": [name for name, _ in members],
+        "missing_on": [n for n, served in members if fleet.backends[n].misses(served, now)],
+    }
+
+
+def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
+    health = backend.health
+    return {
+        "state": health.state.value,
+        "since_s": round(max(0.0, now - health.since_s), 3),
+        "reason": health.reason,
+        "tier": backend.config.tier.value,
+        "in_flight": backend.in_flight,
+        "cap": backend.cap,
+        "hard_limit": backend.hard_limit,
+        "max_model_len": backend.max_model_len(backend.config.served_name),
+        "drift": [
+            {"kind": d.kind.value, "served_name": d.served_name, "message": d.message}
+            for d in backend.all_drift(now)
+        ],
+    }

@@ -1,0 +1,63 @@
+"""Which backend gets the request next: the model's own first, then its fallback models'."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gateway.errors import GatewayError
+from gateway.fleet.names import Model
+from gateway.fleet.registry import Registry
+from gateway.fleet.view import BackendView, ModelView
+from gateway.flow.call import Call
+from gateway.placement.choose import choose
+from gateway.placement.eligible import Need, Refused
+from gateway.protocol.demand import max_output_tokens, prompt_size
+
+# No tokenizer makes fewer tokens than this of ordinary text; only what is surely too long for a
+# backend is kept from it.
+_CHARS_PER_TOKEN_AT_MOST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A backend for the request, and the model that it answers for."""
+
+    model: Model
+    backend: BackendView
+
+
+class NothingLeft(GatewayError):  # noqa: N818
+    """No backend may take the request; `refused` says why for each."""
+
+    def __init__(self, refused: Sequence[Refused], backends_total: int) -> None:
+        super().__init__("no backend is left")
+        self.refused = tuple(refused)
+        self.backends_total = backends_total
+
+
+def admit(
+    call: Call, fleet: Registry, tried: Sequence[str], now: float, draw: Callable[[], float]
+) -> Admitted:
+    """The placement of the request at `now`; raises `NothingLeft`."""
+    assert call.model is not None
+    refused: list[Refused] = []
+    backends_total = 0
+    for model in (call.model, *fleet.fallbacks(call.model)):
+        view = fleet.view(model, now)
+        placement = choose(view, _need(call, view), tried, draw)
+        if placement.backend is None:
+            # If only length speaks against them, the engine's own refusal tells the client best.
+            placement = choose(view, Need(), tried, draw)
+        if placement.backend is not None:
+            return Admitted(model, placement.backend)
+        refused += placement.refused
+        backends_total += len(view.backends)
+    raise NothingLeft(refused, backends_total)
+
+
+def _need(call: Call, view: ModelView) -> Need:
+    """What the request needs at least; only measured where backends differ in context."""
+    if call.payload is None or len({b.max_model_len for b in view.backends}) < 2:
+        return Need()
+    size = prompt_size(call.payload)
+    prompt_tokens = size.token_ids + size.chars // _CHARS_PER_TOKEN_AT_MOST
+    return Need(max(prompt_tokens + 1, max_output_tokens(call.payload) or 0))

@@ -1,0 +1,45 @@
+"""What an attempt at a backend brings: a whole answer, a stream that has begun, or a failure."""
+
+from dataclasses import dataclass
+
+from gateway.flow.stream import OpenStream
+from gateway.protocol.headers import Headers
+from gateway.protocol.usage import Usage
+from gateway.recovery.classify import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class WholeAnswer:
+    """An answer that is complete in memory; `headers` are already fit for the client."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAnswer:
+    """A stream whose first real event is there; `headers` are already fit for the client.
+
+    `opening` is what the client gets first.
+    """
+
+    status: int
+    headers: Headers
+    stream: OpenStream
+    opening: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attempt that failed before the client saw anything.
+
+    `answer` is what the backend said, where it said something that may be handed on.
+    """
+
+    failure: Failure
+    answer: WholeAnswer | None = None
+
+
+Attempted = WholeAnswer | StreamAnswer | Failed

@@ -1,0 +1,128 @@
+"""One request on its way through the gateway: what is known of it, and its way out."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from types import TracebackType
+from typing import Any, Protocol
+
+from gateway.access.keys import ANONYMOUS, Caller
+from gateway.errors import ClientGone, GatewayError
+from gateway.fleet.names import Model
+from gateway.protocol.endpoints import Endpoint
+from gateway.protocol.headers import Headers
+from gateway.protocol.usage import Usage
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+CONNECTION = "gateway.connection"
+"""The key of the scope under which our server puts the client's connection."""
+
+
+class ClientConnection(Protocol):
+    """What the flow needs of the client's connection beside ASGI."""
+
+    def watch(self, on_gone: Callable[[], None]) -> None:
+        """Calls `on_gone` once when the client has closed; at once if it already has."""
+
+    def unwatch(self) -> None:
+        """Forgets the watcher."""
+
+
+class Call:
+    """One request: ids, times, what it asked for, who answered, and how it ended."""
+
+    __slots__ = (
+        "_interruption",
+        "_task",
+        "asked",
+        "attempts",
+        "backend",
+        "caller",
+        "code",
+        "endpoint",
+        "error",
+        "has_started",
+        "headers",
+        "is_stream",
+        "model",
+        "payload",
+        "request_id",
+        "scope",
+        "send",
+        "served_model",
+        "started_s",
+        "status",
+        "ttft_s",
+        "upstream_id",
+        "usage",
+    )
+
+    def __init__(
+        self, endpoint: Endpoint, scope: Scope, send: Send, ids: tuple[str, str], now: float
+    ) -> None:
+        self.endpoint = endpoint
+        self.scope = scope
+        self.headers: Headers = scope["headers"]
+        self.send = send
+        self.request_id, self.upstream_id = ids
+        self.started_s = now
+        self.caller: Caller = ANONYMOUS
+        self.asked: str | None = None
+        self.model: Model | None = None
+        self.served_model: Model | None = None
+        self.payload: dict[str, Any] | None = None
+        self.backend: str | None = None
+        self.attempts = 0
+        self.is_stream = False
+        self.has_started = False
+        self.status = 0
+        self.code: str | None = None
+        self.error: str | None = None
+        self.ttft_s: float | None = None
+        self.usage: Usage | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._interruption: GatewayError | None = None
+
+    def __repr__(self) -> str:
+        return f"<Call {self.request_id} {self.endpoint.name} {self.asked!r} at {self.backend}>"
+
+    def enter_attempt(self, model: Model, backend: str) -> None:
+        """Notes who is asked now."""
+        self.served_model = model
+        self.backend = backend
+        self.attempts += 1
+
+    def interrupt(self, error: GatewayError) -> None:
+        """Ends the request with `error` wherever it waits; the first interruption counts."""
+        if self._interruption is None and self._task is not None:
+            self._interruption = error
+            self._task.cancel()
+
+    def __enter__(self) -> "Call":
+        self._task = asyncio.current_task()
+        connection: ClientConnection = self.scope[CONNECTION]
+        connection.watch(self._client_gone)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        connection: ClientConnection = self.scope[CONNECTION]
+        connection.unwatch()
+        task, self._task = self._task, None
+        interruption = self._interruption
+        if interruption is None:
+            return
+        if task is not None:
+            task.uncancel()
+        if kind is None or issubclass(kind, asyncio.CancelledError):
+            raise interruption from None
+
+    def _client_gone(self) -> None:
+        self.interrupt(ClientGone("the client closed its connection"))

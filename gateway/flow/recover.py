@@ -1,0 +1,55 @@
+"""After a failed attempt: go on elsewhere, hand the backend's answer on, or give up."""
+
+from collections.abc import Callable
+
+from gateway.errors import Refusal
+from gateway.flow.admit import NothingLeft
+from gateway.flow.answer import Failed, WholeAnswer
+from gateway.recovery.classify import Failure, Kind
+from gateway.recovery.plan import Move, next_move, of_failure, surrender
+
+
+class Attempts:
+    """What one request has tried so far: the backends in order, and how each attempt failed."""
+
+    __slots__ = ("failed", "tried")
+
+    def __init__(self) -> None:
+        self.tried: list[str] = []
+        self.failed: list[Failed] = []
+
+    def __repr__(self) -> str:
+        return f"<Attempts {self.tried} failed={[f.failure.kind.value for f in self.failed]}>"
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The failures in order."""
+        return [f.failure for f in self.failed]
+
+
+def after_failure(attempts: Attempts, failed: Failed, model: str) -> WholeAnswer | None:
+    """What the client gets now, or None to go on with another backend; may raise `Refusal`."""
+    attempts.failed.append(failed)
+    match next_move(failed.failure):
+        case Move.PASS_ON if failed.answer is not None:
+            return failed.answer
+        case Move.ELSEWHERE:
+            return None
+        case _:
+            raise of_failure(model, failed.failure)
+
+
+def when_nothing_is_left(attempts: Attempts, end: NothingLeft, model: str) -> WholeAnswer:
+    """The first backend's own error answer, if there is one; else raises `Refusal`."""
+    for failed in attempts.failed:
+        if failed.answer is not None and failed.failure.kind is not Kind.UNAVAILABLE:
+            return failed.answer
+    for failed in attempts.failed:
+        if failed.answer is not None:
+            return failed.answer
+    raise surrender(model, attempts.failures, end.refused, end.backends_total)
+
+
+def telling(model: str) -> Callable[[Failure], Refusal]:
+    """How a failure in the middle of a stream is told to the client of `model`."""
+    return lambda failure: of_failure(model, failure)

@@ -1,0 +1,1 @@
+"""What we say about ourselves: metrics and logs."""

@@ -1,0 +1,151 @@
+"""What /metrics says. Labels come from the routing file or closed lists, never from clients."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from gateway.fleet.health.machine import State
+from gateway.fleet.registry import Registry
+
+UNKNOWN_MODEL: Final = "unknown"
+"""The value of `model` for every name that is not configured."""
+
+# From a fast small model's first token to a long answer on a slow card.
+_DURATION_BUCKETS_S: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
+_TTFT_BUCKETS_S: Final = (0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 300)
+
+
+class Metrics:
+    """The gateway's instruments, with their labelled children looked up once."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        r = self.registry
+        self._requests = Counter(
+            "gateway_requests",
+            "Requests of clients by model, endpoint and HTTP status; 499: the client left.",
+            ["model", "endpoint", "status"],
+            registry=r,
+        )
+        self._errors = Counter(
+            "gateway_request_errors",
+            "Requests that ended in an error, by model and error code.",
+            ["model", "code"],
+            registry=r,
+        )
+        self._cancelled = Counter(
+            "gateway_client_cancelled",
+            "Requests whose client left before the answer was complete.",
+            ["model"],
+            registry=r,
+        )
+        self._attempts = Counter(
+            "gateway_backend_attempts", "Requests sent to a backend.", ["backend"], registry=r
+        )
+        self._failures = Counter(
+            "gateway_backend_failures",
+            "Attempts at a backend that failed, by kind of failure.",
+            ["backend", "kind"],
+            registry=r,
+        )
+        self._duration = Histogram(
+            "gateway_request_duration_seconds",
+            "From the request's head to the end of its answer.",
+            ["model", "endpoint"],
+            buckets=_DURATION_BUCKETS_S,
+            registry=r,
+        )
+        self._ttft = Histogram(
+            "gateway_time_to_first_token_seconds",
+            "From the request's head to the first event of a streamed answer.",
+            ["model"],
+            buckets=_TTFT_BUCKETS_S,
+            registry=r,
+        )
+        self._request_children: dict[tuple[str, str, int], Counter] = {}
+        self._duration_children: dict[tuple[str, str], Histogram] = {}
+        self._ttft_children: dict[str, Histogram] = {}
+        self._attempt_children: dict[str, Counter] = {}
+
+    def request_ended(self, model: str, endpoint: str, status: int, duration_s: float) -> None:
+        """Counts one finished request; `model` is a configured name or UNKNOWN_MODEL."""
+        key = (model, endpoint, status)
+        child = self._request_children.get(key)
+        if child is None:
+            child = self._request_children[key] = self._requests.labels(model, endpoint, status)
+        child.inc()
+        pair = (model, endpoint)
+        timer = self._duration_children.get(pair)
+        if timer is None:
+            timer = self._duration_children[pair] = self._duration.labels(model, endpoint)
+        timer.observe(duration_s)
+
+    def request_failed(self, model: str, code: str) -> None:
+        """Counts one error that a client saw, or would have seen."""
+        self._errors.labels(model, code).inc()
+
+    def client_left(self, model: str) -> None:
+        """Counts one request whose client left."""
+        self._cancelled.labels(model).inc()
+
+    def first_event(self, model: str, ttft_s: float) -> None:
+        """Notes the time to the first event of a stream."""
+        child = self._ttft_children.get(model)
+        if child is None:
+            child = self._ttft_children[model] = self._ttft.labels(model)
+        child.observe(ttft_s)
+
+    def attempt_started(self, backend: str) -> None:
+        """Counts one request sent to a backend."""
+        child = self._attempt_children.get(backend)
+        if child is None:
+            child = self._attempt_children[backend] = self._attempts.labels(backend)
+        child.inc()
+
+    def attempt_failed(self, backend: str, kind: str) -> None:
+        """Counts one failed attempt."""
+        self._failures.labels(backend, kind).inc()
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class FleetCollector(Collector):
+    """Gauges that are read off the fleet when /metrics is asked for."""
+
+    def __init__(self, fleet: Registry) -> None:
+        self._fleet = fleet
+
+    def collect(self) -> Iterable[Metric]:
+        """One sample per backend for load and state, one per configuration."""
+        in_flight = GaugeMetricFamily(
+            "gateway_in_flight_requests", "Requests at the backend now.", labels=["backend"]
+        )
+        cap = GaugeMetricFamily(
+            "gateway_backend_cap_requests",
+            "Requests at once that the backend serves well.",
+            labels=["backend"],
+        )
+        state = GaugeMetricFamily(
+            "gateway_backend_state", "1 for the backend's state.", labels=["backend", "state"]
+        )
+        drift = GaugeMetricFamily(
+            "gateway_backend_drift",
+            "Differences between the backend and the routing file at its last probe.",
+            labels=["backend"],
+        )
+        for name, backend in self._fleet.backends.items():
+            in_flight.add_metric([name], backend.in_flight)
+            cap.add_metric([name], backend.cap)
+            drift.add_metric([name], len(backend.drift))
+            for possible in State:
+                state.add_metric([name, possible.value], float(backend.state is possible))
+        info = GaugeMetricFamily(
+            "gateway_config_info", "1 for the routing file in force.", labels=["version"]
+        )
+        info.add_metric([self._fleet.version], 1)
+        return [in_flight, cap, state, drift, info]

@@ -1,0 +1,1 @@
+"""Which backend may serve a request, and which one does: pure decisions over a view."""

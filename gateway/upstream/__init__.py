@@ -1,0 +1,1 @@
+"""HTTP out: the only place that talks to backends."""

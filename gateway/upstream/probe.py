@@ -1,0 +1,115 @@
+"""Asking a backend how it is, by /health, and what it serves, by /v1/models."""
+
+import errno
+import ssl
+from typing import Any, Final
+
+import httpx
+
+from gateway.fleet.health.evidence import ModelCard, ProbeFailed, ProbeOk, ProbeTrouble
+
+# A list of models is a few hundred bytes each; more than this is something else.
+_CARDS_KEPT: Final = 200
+
+
+class HealthProbe:
+    """Probes one backend; its client's time-outs bound each look.
+
+    The proxy variables of the environment are not read. Make it, and use it, in the running loop.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: bytes | None,
+        context: ssl.SSLContext | bool,
+        server_name: str | None,
+        limit_s: float,
+    ) -> None:
+        headers = {"authorization": f"Bearer {api_key.decode('latin-1')}"} if api_key else {}
+        self._client = httpx.AsyncClient(
+            base_url=base_url + "/",
+            headers=headers,
+            verify=context,
+            timeout=limit_s,
+            trust_env=False,
+            follow_redirects=False,
+            # vLLM closes idle connections after 5 s.
+            limits=httpx.Limits(max_keepalive_connections=1, keepalive_expiry=2.5),
+        )
+        self._extensions = {"sni_hostname": server_name} if server_name else {}
+
+    def __repr__(self) -> str:
+        return f"<HealthProbe {self._client.base_url}>"
+
+    async def look(self) -> ProbeOk | ProbeFailed:
+        """One look at the backend: /health, then /v1/models."""
+        try:
+            health = await self._get("health")
+            if health.status_code != 200:
+                detail = f"its /health answers {health.status_code}"
+                return ProbeFailed(ProbeTrouble.STATUS, detail)
+            return ProbeOk(await self._cards())
+        except httpx.ConnectError as error:
+            return _no_connection(error)
+        except httpx.TimeoutException:
+            return ProbeFailed(ProbeTrouble.TIMEOUT, "its /health does not answer in time")
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            detail = f"its /health can't be read: {type(error).__name__}"
+            return ProbeFailed(ProbeTrouble.UNREACHABLE, detail)
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        await self._client.aclose()
+
+    async def _get(self, path: str) -> httpx.Response:
+        return await self._client.get(path, extensions=self._extensions)
+
+    async def _cards(self) -> tuple[ModelCard, ...] | None:
+        """What /v1/models lists; None if it gives no list, which says nothing about health."""
+        try:
+            answer = await self._get("v1/models")
+            return cards_in(answer.json()) if answer.status_code == 200 else None
+        except (httpx.HTTPError, ValueError, RecursionError):
+            return None
+
+
+def cards_in(listed: Any) -> tuple[ModelCard, ...] | None:
+    """The cards of a decoded /v1/models; entries that are none are left out."""
+    data = listed.get("data") if isinstance(listed, dict) else None
+    if not isinstance(data, list):
+        return None
+    cards = (_card(entry) for entry in data[:_CARDS_KEPT])
+    return tuple(card for card in cards if card is not None)
+
+
+def _card(entry: Any) -> ModelCard | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        return None
+    length = entry.get("max_model_len")
+    return ModelCard(
+        id=entry["id"],
+        root=_text(entry.get("root")),
+        parent=_text(entry.get("parent")),
+        max_model_len=length if type(length) is int and length > 0 else None,
+        owned_by=_text(entry.get("owned_by")),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _no_connection(error: httpx.ConnectError) -> ProbeFailed:
+    if errno.ECONNREFUSED in _error_numbers(error):
+        return ProbeFailed(ProbeTrouble.REFUSED, "it refuses connections: nothing listens there")
+    return ProbeFailed(ProbeTrouble.UNREACHABLE, f"it can't be reached: {error}")
+
+
+def _error_numbers(error: BaseException | None) -> set[int]:
+    found: set[int] = set()
+    while error is not None:
+        members = error.exceptions if isinstance(error, BaseExceptionGroup) else (error,)
+        found |= {e.errno for e in members if isinstance(e, OSError) and e.errno is not None}
+        error = error.__cause__ or error.__context__
+    return found

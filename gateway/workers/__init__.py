@@ -1,0 +1,1 @@
+"""The loops that run beside the requests: probing and reconciling backends."""
