@@ -38,6 +38,10 @@ class Target:
     protocol: Protocol
     choices: int
 
+    def told(self, failure: Failure) -> Failure:
+        """The failure in words for clients: with the backend's name instead of its address."""
+        return failure.about(self.backend, self.pool.origin.authority)
+
 
 async def send(target: Target, payload: Payload) -> Exchange | Failed:
     """Sends the request; the exchange with its head, or what went wrong before one came."""
@@ -45,7 +49,7 @@ async def send(target: Target, payload: Payload) -> Exchange | Failed:
     try:
         return await target.pool.send(b"POST", target.path, target.headers, body, target.limits)
     except UpstreamFault as fault:
-        return Failed(_told(of_fault(fault), target))
+        return Failed(target.told(of_fault(fault)))
 
 
 async def receive(target: Target, exchange: Exchange) -> Attempted:
@@ -57,7 +61,7 @@ async def receive(target: Target, exchange: Exchange) -> Attempted:
             return await _begin_stream(target, exchange)
         return await _whole(target, exchange)
     except UpstreamFault as fault:
-        return Failed(_told(of_fault(fault), target))
+        return Failed(target.told(of_fault(fault)))
 
 
 async def _error(target: Target, exchange: Exchange) -> Failed:
@@ -69,7 +73,7 @@ async def _error(target: Target, exchange: Exchange) -> Failed:
         exchange.status, body, first(exchange.headers, b"retry-after"), target.served_name
     )
     if failure.kind in (Kind.NAME_DRIFT, Kind.KEY_REFUSED):
-        return Failed(_told(failure, target))
+        return Failed(target.told(failure))
     return Failed(failure, _error_answer(target, exchange, body))
 
 
@@ -89,7 +93,7 @@ async def _whole(target: Target, exchange: Exchange) -> Attempted:
     decoder = decoder_for(coding, MAX_ANSWER_BYTES)
     raw = await exchange.read_all(MAX_ANSWER_BYTES)
     if not raw:
-        return Failed(_told(Failure(Kind.EMPTY, "the answer is empty", True), target))
+        return Failed(target.told(Failure(Kind.EMPTY, "the answer is empty", True)))
     headers = to_client(exchange.headers, is_decoded=decoder is not None)
     if coding is not None and decoder is None:
         # A coding that can't be undone here passes with its header, unread.
@@ -106,13 +110,13 @@ def _judged(target: Target, status: int, headers: Headers, body: bytes) -> Attem
     match reading.verdict:
         case Verdict.ABORT:
             failure = Failure(Kind.ABORTED, "the backend gave up on the request", True)
-            return Failed(_told(failure, target))
+            return Failed(target.told(failure))
         case Verdict.ERROR:
             told = reading.error.message if reading.error else "an error"
             return Failed(Failure(Kind.ENGINE_ERROR, told, may_have_run=True))
         case Verdict.MALFORMED:
             failure = Failure(Kind.MALFORMED, "the answer is not a JSON object", True)
-            return Failed(_told(failure, target))
+            return Failed(target.told(failure))
     rewriter = ModelRewriter(target.shown_name)
     return WholeAnswer(status, headers, rewriter.body(body, target.protocol), reading.usage)
 
@@ -128,7 +132,7 @@ async def _begin_stream(target: Target, exchange: Exchange) -> Attempted:
     )
     opening = await stream.open()
     if stream.failure is not None and stream.watch.events_total <= 1:
-        return Failed(_told(stream.failure, target), _first_event_answer(target, stream.failure))
+        return Failed(target.told(stream.failure), _first_event_answer(target, stream.failure))
     headers = to_client(exchange.headers, is_decoded=True)
     return StreamAnswer(exchange.status, headers, stream, opening)
 
@@ -152,8 +156,3 @@ def _is_event_stream(headers: Headers) -> bool:
     return content_type is not None and content_type.lstrip().lower().startswith(
         b"text/event-stream"
     )
-
-
-def _told(failure: Failure, target: Target) -> Failure:
-    """The failure in words for clients: with the backend's name instead of its address."""
-    return failure.about(target.backend, target.pool.origin.authority)

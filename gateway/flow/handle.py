@@ -16,7 +16,7 @@ from gateway.flow.authorize import authorize
 from gateway.flow.call import Call, Receive, Scope, Send
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
-from gateway.flow.recover import Attempts, after_failure, telling, when_nothing_is_left
+from gateway.flow.recover import Attempts, after_failure, when_nothing_is_left
 from gateway.flow.relay import (
     end_with_error,
     relay_backend_error,
@@ -126,7 +126,7 @@ class Flow:
                 return answer
             if isinstance(answer, StreamAnswer):
                 call.ttft_s = self.clock.monotonic_s() - call.started_s
-                return await relay_stream(call, answer, telling(target.model_name))
+                return await relay_stream(call, answer, target.told)
             await relay_whole(call, answer)
             return None
 

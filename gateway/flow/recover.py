@@ -1,8 +1,5 @@
 """After a failed attempt: go on elsewhere, hand the backend's answer on, or give up."""
 
-from collections.abc import Callable
-
-from gateway.errors import Refusal
 from gateway.flow.admit import NothingLeft
 from gateway.flow.answer import Failed, WholeAnswer
 from gateway.recovery.classify import Failure, Kind
@@ -48,8 +45,3 @@ def when_nothing_is_left(attempts: Attempts, end: NothingLeft, model: str) -> Wh
         if failed.answer is not None:
             return failed.answer
     raise surrender(model, attempts.failures, end.refused, end.backends_total)
-
-
-def telling(model: str) -> Callable[[Failure], Refusal]:
-    """How a failure in the middle of a stream is told to the client of `model`."""
-    return lambda failure: of_failure(model, failure)

@@ -11,6 +11,7 @@ from gateway.protocol.backend_error import error_fields
 from gateway.protocol.envelope import ErrorView, error_body, error_event
 from gateway.protocol.headers import Headers
 from gateway.recovery.classify import Failure, of_fault
+from gateway.recovery.plan import of_failure
 
 # The rest of a stream after its end marker is a few bytes; a backend that keeps it open longer
 # only costs a connection.
@@ -26,9 +27,9 @@ async def relay_whole(call: Call, answer: WholeAnswer) -> None:
 
 
 async def relay_stream(
-    call: Call, answer: StreamAnswer, told: Callable[[Failure], Refusal]
+    call: Call, answer: StreamAnswer, told: Callable[[Failure], Failure]
 ) -> Failure | None:
-    """Sends a stream as it comes; returns the failure that ended it, or None.
+    """Sends a stream as it comes; returns the failure that ended it as `told` puts it, or None.
 
     A stream that fails, or that is interrupted, ends with an error event in the client's protocol
     and without an end marker.
@@ -53,7 +54,10 @@ async def relay_stream(
     call.usage = stream.watch.usage
     failure = failure or stream.failure
     if failure is not None:
-        await end_with_error(call, told(failure), stream.watch.sequence_number + 1)
+        failure = told(failure)
+        model = call.served_model.name if call.served_model is not None else ""
+        refusal = of_failure(model, failure)
+        await end_with_error(call, refusal, stream.watch.sequence_number + 1)
         return failure
     await _drain(answer)
     return None

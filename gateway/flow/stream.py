@@ -99,6 +99,9 @@ class OpenStream:
                 break
             out.append(self._rewriter.event(event, protocol))
             if self.is_over:
+                if event.endswith(b"\r\n\r"):
+                    # The last line end was cut between its two bytes.
+                    out.append(b"\n")
                 break
         return out[0] if len(out) == 1 else b"".join(out)
 
@@ -107,6 +110,8 @@ class OpenStream:
         if not self._has_ended() and self._splitter.has_partial:
             # An event whose blank line is missing is whole if what it says is.
             out = self._take(b"\n\n")
+            if self.failure is not None and self.failure.kind is Kind.MALFORMED:
+                self.failure = _unfinished()
         if self._has_ended():
             return out
         if self.watch.is_finished or self._ends_unmarked():

@@ -115,11 +115,8 @@ class Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Close the socket now; an exchange under way fails."""
-        self._fail(
-            faults.aborted(
-                self.authority, has_head=self._parser.status != 0, is_sent=self._is_sent
-            )
-        )
+        has_head = self._parser.status != 0
+        self._fail(faults.aborted(self.authority, has_head=has_head, is_sent=self._is_sent))
 
     # Asked by the upload.
 

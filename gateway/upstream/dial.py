@@ -151,7 +151,7 @@ def explain(error: OSError) -> str:
 
 def _text(error: OSError | UnicodeError) -> str:
     strerror = getattr(error, "strerror", None)
-    return str(strerror or error or type(error).__name__).lower()
+    return str(strerror or str(error) or type(error).__name__).lower()
 
 
 def _is_address(host: str) -> bool:

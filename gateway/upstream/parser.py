@@ -94,6 +94,8 @@ class ResponseParser:
         except httptools.HttpParserError as error:
             if self.state == _DONE:
                 self.has_extra = True
+                if self._is_head_request:
+                    self.pieces.clear()
             else:
                 self._fail(self.fault or str(error))
             return

@@ -89,11 +89,13 @@ def _check(method: bytes, target: bytes, headers: Headers) -> None:
         raise ValueError(f"the request method {method!r} is not a token")
     if target[:1] != b"/" or len(target.translate(None, _NOT_PRINTABLE)) != len(target):
         raise ValueError(f"the request target {target!r} must start with / and have no white space")
-    for name, _ in headers:
-        if not name or name.translate(None, _TOKEN):
-            raise ValueError(f"the request header name {name!r} is not a token")
-        if name.lower() in _OWN_HEADERS:
-            raise ValueError(f"the request header {name!r} is written by the connection pool")
+    names = [name.lower() for name, _ in headers]
+    if not _OWN_HEADERS.isdisjoint(names):
+        name = next(name for name in names if name in _OWN_HEADERS)
+        raise ValueError(f"the request header {name!r} is written by the connection pool")
+    if b"" in names or b"".join(names).translate(None, _TOKEN):
+        name = next(name for name in names if not name or name.translate(None, _TOKEN))
+        raise ValueError(f"the request header name {name!r} is not a token")
 
 
 def _name_bad_value(headers: Headers) -> str:

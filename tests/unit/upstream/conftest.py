@@ -151,7 +151,7 @@ class Bench:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(20):
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - most conditions have no event
                 await asyncio.sleep(0.002)
 
 

@@ -47,8 +47,10 @@ def test_one_parser_reads_many_answers(size):
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", True),
         (b"HTTP/1.1 200 OK\r\nconnection: x, close\r\ncontent-length: 0\r\n\r\n", False),
         (
-            b"HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n"
-            b"0\r\n\r\n",
+            (
+                b"HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n"
+                b"0\r\n\r\n"
+            ),
             False,
         ),
         (

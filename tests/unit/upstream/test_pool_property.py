@@ -1,6 +1,7 @@
 """However an answer is cut into segments, the same answer is read."""
 
 import asyncio
+import itertools
 import math
 
 import pytest
@@ -25,9 +26,7 @@ def answers(draw):
     framing = draw(st.sampled_from(FRAMINGS))
     status = draw(st.sampled_from([204, 304] if framing == "none" else [200, 201, 400, 404, 503]))
     body = b"" if framing == "none" else draw(BODY)
-    headers = [
-        (name.lower().encode(), value.encode("latin-1")) for name, value in draw(HEADERS)
-    ]
+    headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in draw(HEADERS)]
     wire = b"".join(
         b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n" for _ in range(draw(st.integers(0, 2)))
     )
@@ -56,7 +55,7 @@ def chunks(draw, body):
 
 def cut(data, places):
     edges = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
 
 
 async def exchange_once(scripts):
@@ -114,7 +113,9 @@ def test_any_cut_gives_the_same_answer(cases):
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_byte_by_byte(size):
     body = b"hello"
-    wire = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3;x\r\nllo\r\n0\r\n\r\n"
+    wire = (
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3;x\r\nllo\r\n0\r\n\r\n"
+    )
     segments = [wire[at : at + size] for at in range(0, len(wire), size)]
     results, opened = asyncio.run(exchange_once([(segments, False)] * 2))
     assert results == [(200, [(b"transfer-encoding", b"chunked")], body)] * 2
