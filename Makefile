@@ -65,7 +65,8 @@ lock: ## Resolve the newest versions into the two lock files
 	"$$python" -m venv "$$folder" && "$$folder/bin/python" scripts/lock.py
 
 test-vllm: venv ## End-to-end tests against two real vLLM servers (first time: 2 GB, 5 minutes)
-	$(BIN)/python -m pytest tests/vllm -o norecursedirs=.venv
+	tests/vllm/real_backend/start_real_vllm.sh setup
+	$(BIN)/python -m pytest tests/vllm -o timeout=300
 
 clean: ## Remove .venv, caches and build output
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -8,7 +8,7 @@ from gateway.errors import Outcome, Refusal
 from gateway.flow.call import Message, Receive, Scope, Send
 from gateway.flow.handle import Flow
 from gateway.protocol.chunks import Protocol
-from gateway.protocol.endpoints import BY_PATH, Endpoint, tidy_path
+from gateway.protocol.endpoints import BY_PATH, ENDPOINTS, Endpoint, tidy_path
 from gateway.protocol.envelope import ErrorView, error_body
 
 Site = Callable[[Scope, Receive, Send], Any]
@@ -21,7 +21,7 @@ class FrontDoor:
     table, and the flow gets the raw scope.
     """
 
-    __slots__ = ("_accepts", "_cors", "_flow", "_site")
+    __slots__ = ("_accepts", "_cors", "_flow", "_off", "_site")
 
     def __init__(
         self, flow: Flow, site: Site, cors: Cors | None, accepts: Callable[[], bool]
@@ -30,6 +30,8 @@ class FrontDoor:
         self._site = site
         self._cors = cors
         self._accepts = accepts
+        switches = flow.fleet.config.endpoints
+        self._off = frozenset(e.name for e in ENDPOINTS if not switches.is_on(e.name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -73,7 +75,7 @@ class FrontDoor:
         return named
 
     def _refusal(self, endpoint: Endpoint, method: str) -> Refusal | None:
-        if not self._flow.fleet.config.endpoints.is_on(endpoint.name):
+        if endpoint.name in self._off:
             return Refusal(
                 Outcome.ROUTE_DISABLED,
                 f"{endpoint.paths[0]} is not enabled here. The routing file's `endpoints` can "

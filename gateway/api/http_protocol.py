@@ -2,7 +2,7 @@
 
 - The flow learns at once, and without a task per request, that a client has closed.
 - Heads of requests are bounded, and broken ones get the envelope instead of plain text.
-- Clients that speak HTTP/1.0 get streams that end with the connection, not chunks.
+- Answers are written by our own cycle.
 """
 
 import asyncio
@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from gateway.api.http_cycle import GatewayCycle
 from gateway.flow.call import CONNECTION
 from gateway.protocol.chunks import Protocol
 from gateway.protocol.envelope import ErrorView, error_body
@@ -68,14 +69,15 @@ class GatewayHttpProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header of the request."""
-        self._count_head(len(name) + len(value) + 4)
+        self._header_bytes += len(name) + len(value) + 4
+        if self._header_bytes > self.max_header_bytes:
+            self._count_head(0)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """The head of the request is whole."""
         super().on_headers_complete()
-        if self.scope["http_version"] == "1.0":
-            CloseDelimited(self.cycle)
+        GatewayCycle.take_over(self.cycle)
 
     def send_400_response(self, msg: str) -> None:
         """Tells a client that what it sent is not HTTP."""
@@ -97,29 +99,3 @@ class GatewayHttpProtocol(HttpToolsProtocol):
 
 
 _INVALID = "invalid_request_error"
-
-
-class CloseDelimited:
-    """Makes uvicorn end a body of unknown length by closing, for one request.
-
-    HTTP/1.0 has no chunks (RFC 9112 §7); uvicorn 0.54 sends them all the same.
-    """
-
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
-        self._send = cycle.send
-        self._has_length = False
-        cycle.send = self.send  # type: ignore[method-assign]
-
-    async def send(self, message: Any) -> None:
-        """An ASGI message of the answer."""
-        cycle = self._cycle
-        if message["type"] == "http.response.start":
-            names = {name.lower() for name, _ in message.get("headers", ())}
-            self._has_length = b"content-length" in names
-            if not self._has_length:
-                cycle.chunked_encoding = False
-        elif not self._has_length:
-            # uvicorn checks a body against the announced length: announce each piece as it goes.
-            cycle.expected_content_length = len(message.get("body", b""))
-        await self._send(message)

@@ -1,6 +1,7 @@
 """`ascend-gateway serve`: the gateway itself."""
 
 import asyncio
+import gc
 import signal
 from typing import Any
 
@@ -49,6 +50,17 @@ def _routing(settings: Settings) -> RoutingConfig:
     return loaded.config
 
 
+def _spare_the_collector() -> None:
+    """Lets Python's cycle collector run seldom and skip what lives for ever.
+
+    Requests leave next to no cycles behind, and every look through the modules costs milliseconds
+    in which no stream moves.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 async def _serve(settings: Settings, routing: RoutingConfig) -> int:
     """Runs until a signal and a drain; returns the exit status."""
     told, again = asyncio.Event(), asyncio.Event()
@@ -62,6 +74,7 @@ async def _serve(settings: Settings, routing: RoutingConfig) -> int:
     listener = open_socket(settings.host, settings.port, settings.backlog)
     server = Server(build_gateway(settings, routing))
     await server.start(listener)
+    _spare_the_collector()
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     click.echo(f"ascend-gateway listens on http://{host}:{server.port}/v1", err=True)
     await told.wait()

@@ -59,9 +59,7 @@ class Call:
         self.record.response_id = answer_id
         return answer_id
 
-    def send_json(
-        self, status: int, body: Any, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def send_json(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
         """A whole JSON answer."""
         extra = [f"{name}: {value}" for name, value in (headers or {}).items()]
         self.send(status, jsontext.dumpb(body), [JSON, *extra])

@@ -304,9 +304,7 @@ class _Chunks:
         elif ended and not reasoning:
             yield {}, True
 
-    def _chunk(
-        self, index: int, token: Token | None, delta: dict[str, Any], *, last: bool
-    ) -> None:
+    def _chunk(self, index: int, token: Token | None, delta: dict[str, Any], *, last: bool) -> None:
         plan = self._plan
         logprobs = None
         if plan.logprobs is not None and token is not None and not generating.is_end(token):

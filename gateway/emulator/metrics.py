@@ -81,7 +81,9 @@ class Metrics:
         self._set_gauges(engine)
         self._count("vllm:num_preemptions_total", len(result.preempted))
         self._count("vllm:generation_tokens_total", len(result.tokens))
-        self._observe("vllm:iteration_tokens_total", result.load.prefill_tokens + len(result.tokens))
+        self._observe(
+            "vllm:iteration_tokens_total", result.load.prefill_tokens + len(result.tokens)
+        )
         for request_id, _ in result.tokens:
             previous = self._last_token_at.get(request_id)
             if previous is not None:
@@ -100,7 +102,9 @@ class Metrics:
         """A request was refused by the queue limit."""
         self._rejections["max_num_queued_reqs"].inc()
 
-    def on_http(self, method: str, path: str, status: int, sizes: tuple[int, int], s: float) -> None:
+    def on_http(
+        self, method: str, path: str, status: int, sizes: tuple[int, int], s: float
+    ) -> None:
         """One HTTP answer: bytes in and out, seconds."""
         self._http.observe(method, path, status, sizes, s)
 

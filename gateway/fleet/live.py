@@ -5,7 +5,7 @@ from gateway.config.capture import concurrency_cap
 from gateway.fleet.health.evidence import Evidence, ModelCard, ProbeOk
 from gateway.fleet.health.machine import Health, State, initial, step
 from gateway.fleet.reconcile import Drift, DriftKind, reconcile
-from gateway.fleet.view import BackendView
+from gateway.fleet.view import BackendFacts, BackendView
 
 # A name that a backend refused is not asked of it again for so long, even if its list still has
 # it: an engine can list an adapter that one of its processes has lost.
@@ -16,6 +16,8 @@ class LiveBackend:
     """What is known of one backend now: requests in flight, health, what it says it serves."""
 
     __slots__ = (
+        "_facts",
+        "_lengths",
         "_refused_until_s",
         "cap",
         "cards",
@@ -36,6 +38,8 @@ class LiveBackend:
         self.cards: tuple[ModelCard, ...] | None = None
         self.drift: tuple[Drift, ...] = ()
         self._refused_until_s: dict[str, float] = {}
+        self._lengths: dict[str, int] = {}
+        self._facts: dict[str, BackendFacts] = {}
 
     def __repr__(self) -> str:
         return (
@@ -45,26 +49,31 @@ class LiveBackend:
 
     def observe(self, evidence: Evidence, now: float) -> bool:
         """Takes evidence in; returns whether the state changed."""
-        before = self.health.state
+        before = self.health
         self.health = step(self.health, evidence, now)
         if isinstance(evidence, ProbeOk) and evidence.cards is not None:
             self.cards = evidence.cards
+            self._lengths = {c.id: c.max_model_len for c in evidence.cards if c.max_model_len}
             self.drift = reconcile(self.config, self.served_names, evidence.cards)
-        return self.health.state is not before
+            self._facts.clear()
+        if self.health is not before:
+            self._facts.clear()
+        return self.health.state is not before.state
 
     def refuse_name(self, served_name: str, now: float) -> None:
         """Notes that the backend answered that it does not know `served_name`."""
         self._refused_until_s[served_name] = now + REFUSED_NAME_HOLD_S
+        self._facts.clear()
 
     def misses(self, served_name: str, now: float) -> bool:
         """Whether the backend does not serve `served_name` as far as we know."""
+        if not self.drift and not self._refused_until_s:
+            return False
         until_s = self._refused_until_s.get(served_name)
         if until_s is not None:
             if now < until_s:
                 return True
             del self._refused_until_s[served_name]
-        if not self.drift:
-            return False
         return any(
             d.kind is DriftKind.NAME_MISSING and d.served_name == served_name for d in self.drift
         )
@@ -88,26 +97,31 @@ class LiveBackend:
 
     def max_model_len(self, served_name: str) -> int | None:
         """Context in tokens: what the backend says, else what the routing file says."""
-        card = self.card(served_name)
-        if card is not None and card.max_model_len:
-            return card.max_model_len
-        return self.config.max_model_len
+        return self._lengths.get(served_name) or self.config.max_model_len
 
     def view(self, served_name: str, now: float) -> BackendView:
         """This backend at `now`, as a model that needs `served_name` sees it."""
+        facts = self._facts.get(served_name)
+        if facts is None:
+            facts = self._facts_of(served_name, now)
+            if not self._refused_until_s:
+                # Nothing in them depends on the time: they hold until something is learnt.
+                self._facts[served_name] = facts
+        return BackendView(facts, self.in_flight)
+
+    def _facts_of(self, served_name: str, now: float) -> BackendFacts:
         config, health = self.config, self.health
-        return BackendView(
-            config.name,
-            served_name,
-            config.tier,
-            config.weight,
-            self.in_flight,
-            self.cap,
-            self.hard_limit,
-            self.max_model_len(served_name),
-            health.state,
-            health.reason,
-            self.misses(served_name, now),
+        return BackendFacts(
+            name=config.name,
+            served_name=served_name,
+            tier=config.tier,
+            weight=config.weight,
+            cap=self.cap,
+            hard_limit=self.hard_limit,
+            max_model_len=self.max_model_len(served_name),
+            state=health.state,
+            reason=health.reason,
+            is_missing=self.misses(served_name, now),
         )
 
     @property

@@ -45,6 +45,8 @@ class Registry:
 
     def fallbacks(self, model: Model) -> tuple[Model, ...]:
         """The models that may answer in its place, in order; unknown and disabled ones left out."""
+        if not model.config.fallback_models:
+            return ()
         found = (self.names.find(name) for name in model.config.fallback_models)
         return tuple(m for m in found if m is not None and m.name != model.name)
 

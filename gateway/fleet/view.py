@@ -6,8 +6,8 @@ from gateway.config.vocabulary import Tier
 from gateway.fleet.health.machine import State
 
 
-class BackendView(NamedTuple):
-    """One backend at one moment, as far as one model is concerned.
+class BackendFacts(NamedTuple):
+    """What is known of one backend, as far as one model is concerned.
 
     `cap` is the sensible number of requests in flight, `hard_limit` the number the engine runs at
     once. `max_model_len` is in tokens, None when unknown. `is_missing` says that the backend does
@@ -18,13 +18,19 @@ class BackendView(NamedTuple):
     served_name: str
     tier: Tier
     weight: float
-    in_flight: int
     cap: int
     hard_limit: int
     max_model_len: int | None
     state: State
     reason: str
     is_missing: bool
+
+
+class BackendView(NamedTuple):
+    """One backend at one moment: its facts and the requests in flight there."""
+
+    facts: BackendFacts
+    in_flight: int
 
 
 class ModelView(NamedTuple):

@@ -1,12 +1,12 @@
 """Which backend gets the request next: the model's own first, then its fallback models'."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from gateway.errors import GatewayError
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
-from gateway.fleet.view import BackendView, ModelView
+from gateway.fleet.view import BackendFacts, ModelView
 from gateway.flow.call import Call
 from gateway.placement.choose import choose
 from gateway.placement.eligible import Need, Refused
@@ -14,15 +14,15 @@ from gateway.protocol.demand import max_output_tokens, prompt_size
 
 # No tokenizer makes fewer tokens than this of ordinary text; only what is surely too long for a
 # backend is kept from it.
-_CHARS_PER_TOKEN_AT_MOST = 10
+_CHARS_PER_TOKEN_AT_MOST: Final = 10
+_ANY: Final = Need()
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(NamedTuple):
     """A backend for the request, and the model that it answers for."""
 
     model: Model
-    backend: BackendView
+    backend: BackendFacts
 
 
 class NothingLeft(GatewayError):  # noqa: N818
@@ -43,10 +43,11 @@ def admit(
     backends_total = 0
     for model in (call.model, *fleet.fallbacks(call.model)):
         view = fleet.view(model, now)
-        placement = choose(view, _need(call, view), tried, draw)
-        if placement.backend is None:
+        need = _need(call, view)
+        placement = choose(view, need, tried, draw)
+        if placement.backend is None and need is not _ANY:
             # If only length speaks against them, the engine's own refusal tells the client best.
-            placement = choose(view, Need(), tried, draw)
+            placement = choose(view, _ANY, tried, draw)
         if placement.backend is not None:
             return Admitted(model, placement.backend)
         refused += placement.refused
@@ -56,8 +57,16 @@ def admit(
 
 def _need(call: Call, view: ModelView) -> Need:
     """What the request needs at least; only measured where backends differ in context."""
-    if call.payload is None or len({b.max_model_len for b in view.backends}) < 2:
-        return Need()
+    if call.payload is None or not _differ_in_context(view):
+        return _ANY
     size = prompt_size(call.payload)
     prompt_tokens = size.token_ids + size.chars // _CHARS_PER_TOKEN_AT_MOST
     return Need(max(prompt_tokens + 1, max_output_tokens(call.payload) or 0))
+
+
+def _differ_in_context(view: ModelView) -> bool:
+    backends = view.backends
+    for backend in backends:
+        if backend.facts.max_model_len != backends[0].facts.max_model_len:
+            return True
+    return False

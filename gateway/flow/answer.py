@@ -1,6 +1,7 @@
 """What an attempt at a backend brings: a whole answer, a stream that has begun, or a failure."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.flow.stream import OpenStream
 from gateway.protocol.headers import Headers
@@ -8,8 +9,7 @@ from gateway.protocol.usage import Usage
 from gateway.recovery.classify import Failure
 
 
-@dataclass(frozen=True, slots=True)
-class WholeAnswer:
+class WholeAnswer(NamedTuple):
     """An answer that is complete in memory; `headers` are already fit for the client."""
 
     status: int
@@ -18,8 +18,7 @@ class WholeAnswer:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StreamAnswer:
+class StreamAnswer(NamedTuple):
     """A stream whose first real event is there; `headers` are already fit for the client.
 
     `opening` is what the client gets first.

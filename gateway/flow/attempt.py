@@ -1,6 +1,6 @@
 """One try at one backend, up to the point where the client could see something of it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.errors import UpstreamFault
 from gateway.flow.answer import Attempted, Failed, StreamAnswer, WholeAnswer
@@ -20,8 +20,7 @@ MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _MAX_ERROR_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where and how one attempt goes: backend, path, headers for it, and what the client calls it.
 
     `choices` is how many choices a complete answer has.

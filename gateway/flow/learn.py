@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gateway.fleet.health.evidence import RequestFailed, RequestSucceeded
 from gateway.fleet.registry import Registry
-from gateway.fleet.view import BackendView
+from gateway.fleet.view import BackendFacts
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
 from gateway.recovery.classify import Failure, Kind
@@ -32,7 +32,7 @@ class Lessons:
         if self._fleet.observe(backend, RequestSucceeded(), now):
             self._log.event("info", "backend_state", backend=backend, state="up")
 
-    def failed(self, backend: BackendView, failure: Failure, request_id: str, now: float) -> None:
+    def failed(self, backend: BackendFacts, failure: Failure, request_id: str, now: float) -> None:
         """An attempt failed; the client's own faults say nothing about the backend."""
         if failure.kind is Kind.CLIENT_ERROR:
             self.succeeded(backend.name, now)

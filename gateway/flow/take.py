@@ -1,6 +1,6 @@
 """Taking a request in: its body, and the name and facts in it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.errors import ClientGone, Outcome, Refusal
 from gateway.flow.body import refuse_coding, refuse_length, take_body, too_large
@@ -13,8 +13,7 @@ from gateway.protocol.multipart_headers import boundary_of
 from gateway.protocol.request import RequestFacts, read_json_request
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """A request's body, ready to be sent, and what it says."""
 
     payload: Payload
@@ -27,7 +26,8 @@ async def take(call: Call, receive: Receive, max_bytes: int) -> Taken:
     if call.endpoint.is_multipart:
         return await _take_form(call, receive, max_bytes)
     body = await take_body(receive, call.headers, max_bytes)
-    return Taken(JsonPayload(body), read_json_request(body), len(body))
+    facts = read_json_request(body)
+    return Taken(JsonPayload(body, facts.model), facts, len(body))
 
 
 async def _take_form(call: Call, receive: Receive, max_bytes: int) -> Taken:

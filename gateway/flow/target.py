@@ -1,9 +1,12 @@
 """From a placement to an attempt: pool, path, headers, key and time limits."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import quote
 
+from gateway.config.schema import Timeouts
 from gateway.config.timeouts import effective_timeouts
+from gateway.config.vocabulary import Tier
 from gateway.flow.admit import Admitted
 from gateway.flow.attempt import Target
 from gateway.flow.call import Call
@@ -16,11 +19,12 @@ from gateway.upstream.pool import BackendPool, PhaseLimits
 class Targets:
     """The pools and keys of all backends."""
 
-    __slots__ = ("_keys", "_pools")
+    __slots__ = ("_keys", "_limits", "_pools")
 
     def __init__(self, pools: Mapping[str, BackendPool], keys: Mapping[str, bytes]) -> None:
         self._pools = pools
         self._keys = keys
+        self._limits: dict[tuple[str, Tier, bool], PhaseLimits] = {}
 
     def __repr__(self) -> str:
         return f"<Targets {sorted(self._pools)}>"
@@ -39,10 +43,34 @@ class Targets:
             pool=self._pools[backend.name],
             path=_path(call),
             headers=headers,
-            limits=_limits(call, admitted, is_stream=taken.facts.is_stream, now=now),
+            limits=self._limits_of(call, admitted, is_stream=taken.facts.is_stream, now=now),
             protocol=call.endpoint.protocol,
             choices=choices_asked(taken.facts.payload),
         )
+
+    def _limits_of(
+        self, call: Call, admitted: Admitted, *, is_stream: bool, now: float
+    ) -> PhaseLimits:
+        """The limits of the model and tier; an attempt that is not the first has less time left."""
+        model, tier = admitted.model, admitted.backend.tier
+        key = (model.name, tier, is_stream)
+        limits = self._limits.get(key)
+        if limits is None:
+            limits = self._limits[key] = _limits(model.config.timeouts, tier, is_stream=is_stream)
+        if call.attempts < 2:
+            return limits
+        left_s = limits.total_s - (now - call.started_s)
+        return replace(limits, total_s=max(0.001, left_s))
+
+
+def _limits(given: Timeouts, tier: Tier, *, is_stream: bool) -> PhaseLimits:
+    timeouts = effective_timeouts(given, tier, is_stream=is_stream)
+    return PhaseLimits(
+        connect_s=timeouts.connect_s,
+        first_byte_s=timeouts.first_byte_s,
+        between_s=timeouts.between_events_s,
+        total_s=timeouts.total_s,
+    )
 
 
 def _attempt_id(call: Call) -> bytes:
@@ -60,15 +88,3 @@ def _path(call: Call) -> bytes:
 
 # What RFC 3986 allows in a query, and the escapes that are there already.
 _QUERY_CHARS = "!$&'()*+,;=:@/?%-._~"
-
-
-def _limits(call: Call, admitted: Admitted, *, is_stream: bool, now: float) -> PhaseLimits:
-    given = admitted.model.config.timeouts
-    timeouts = effective_timeouts(given, admitted.backend.tier, is_stream=is_stream)
-    spent_s = now - call.started_s
-    return PhaseLimits(
-        connect_s=timeouts.connect_s,
-        first_byte_s=timeouts.first_byte_s,
-        between_s=timeouts.between_events_s,
-        total_s=max(0.001, timeouts.total_s - spent_s),
-    )

@@ -5,6 +5,9 @@ from collections import deque
 from typing import BinaryIO, Final
 
 _LINES_KEPT: Final = 20_000
+# Lines of so long a time are written together: waking the thread for each would cost the event
+# loop more than the request that the line tells of.
+_GATHER_S: Final = 0.1
 
 
 class LineWriter:
@@ -18,7 +21,7 @@ class LineWriter:
         self._out = out
         self._lines: deque[bytes] = deque()
         self._lines_kept = lines_kept
-        self._is_closing = False
+        self._closing = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self.dropped = 0
@@ -38,15 +41,15 @@ class LineWriter:
 
     def close(self, limit_s: float = 2.0) -> None:
         """Writes what is left, within the limit."""
-        self._is_closing = True
+        self._closing.set()
         self._wake.set()
         self._thread.join(limit_s)
 
     def _run(self) -> None:
         while True:
             self._wake.wait()
+            is_last = self._closing.wait(_GATHER_S)
             self._wake.clear()
-            is_last = self._is_closing
             if not self._write_all() or is_last:
                 return
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from gateway.fleet.health.machine import State
 from gateway.fleet.registry import Registry
+from gateway.observe.counters import Counters, Histograms
 
 UNKNOWN_MODEL: Final = "unknown"
 """The value of `model` for every name that is not configured."""
@@ -19,95 +20,80 @@ _TTFT_BUCKETS_S: Final = (0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 1
 
 
 class Metrics:
-    """The gateway's instruments, with their labelled children looked up once."""
+    """The gateway's instruments."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        r = self.registry
-        self._requests = Counter(
+        self._requests = Counters(
             "gateway_requests",
             "Requests of clients by model, endpoint and HTTP status; 499: the client left.",
             ["model", "endpoint", "status"],
-            registry=r,
         )
-        self._errors = Counter(
+        self._errors = Counters(
             "gateway_request_errors",
             "Requests that ended in an error, by model and error code.",
             ["model", "code"],
-            registry=r,
         )
-        self._cancelled = Counter(
+        self._cancelled = Counters(
             "gateway_client_cancelled",
             "Requests whose client left before the answer was complete.",
             ["model"],
-            registry=r,
         )
-        self._attempts = Counter(
-            "gateway_backend_attempts", "Requests sent to a backend.", ["backend"], registry=r
+        self._attempts = Counters(
+            "gateway_backend_attempts", "Requests sent to a backend.", ["backend"]
         )
-        self._failures = Counter(
+        self._failures = Counters(
             "gateway_backend_failures",
             "Attempts at a backend that failed, by kind of failure.",
             ["backend", "kind"],
-            registry=r,
         )
-        self._duration = Histogram(
+        self._duration = Histograms(
             "gateway_request_duration_seconds",
             "From the request's head to the end of its answer.",
             ["model", "endpoint"],
-            buckets=_DURATION_BUCKETS_S,
-            registry=r,
+            _DURATION_BUCKETS_S,
         )
-        self._ttft = Histogram(
+        self._ttft = Histograms(
             "gateway_time_to_first_token_seconds",
             "From the request's head to the first event of a streamed answer.",
             ["model"],
-            buckets=_TTFT_BUCKETS_S,
-            registry=r,
+            _TTFT_BUCKETS_S,
         )
-        self._request_children: dict[tuple[str, str, int], Counter] = {}
-        self._duration_children: dict[tuple[str, str], Histogram] = {}
-        self._ttft_children: dict[str, Histogram] = {}
-        self._attempt_children: dict[str, Counter] = {}
+        for instrument in (
+            self._requests,
+            self._errors,
+            self._cancelled,
+            self._attempts,
+            self._failures,
+            self._duration,
+            self._ttft,
+        ):
+            self.registry.register(instrument)
 
     def request_ended(self, model: str, endpoint: str, status: int, duration_s: float) -> None:
         """Counts one finished request; `model` is a configured name or UNKNOWN_MODEL."""
-        key = (model, endpoint, status)
-        child = self._request_children.get(key)
-        if child is None:
-            child = self._request_children[key] = self._requests.labels(model, endpoint, status)
-        child.inc()
-        pair = (model, endpoint)
-        timer = self._duration_children.get(pair)
-        if timer is None:
-            timer = self._duration_children[pair] = self._duration.labels(model, endpoint)
-        timer.observe(duration_s)
+        self._requests.add(model, endpoint, str(status))
+        self._duration.observe(duration_s, model, endpoint)
 
     def request_failed(self, model: str, code: str) -> None:
-        """Counts one error that a client saw, or would have seen."""
-        self._errors.labels(model, code).inc()
+        """Counts one error that a client saw, or would have seen; `code` is one of our own."""
+        self._errors.add(model, code)
 
     def client_left(self, model: str) -> None:
         """Counts one request whose client left."""
-        self._cancelled.labels(model).inc()
+        self._cancelled.add(model)
 
     def first_event(self, model: str, ttft_s: float) -> None:
         """Notes the time to the first event of a stream."""
-        child = self._ttft_children.get(model)
-        if child is None:
-            child = self._ttft_children[model] = self._ttft.labels(model)
-        child.observe(ttft_s)
+        self._ttft.observe(ttft_s, model)
 
     def attempt_started(self, backend: str) -> None:
         """Counts one request sent to a backend."""
-        child = self._attempt_children.get(backend)
-        if child is None:
-            child = self._attempt_children[backend] = self._attempts.labels(backend)
-        child.inc()
+        self._attempts.add(backend)
 
     def attempt_failed(self, backend: str, kind: str) -> None:
         """Counts one failed attempt."""
-        self._failures.labels(backend, kind).inc()
+        self._failures.add(backend, kind)
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

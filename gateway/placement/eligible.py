@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gateway.fleet.health.machine import State
-from gateway.fleet.view import BackendView, ModelView
+from gateway.fleet.view import BackendFacts, ModelView
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +33,35 @@ class Refused:
     detail: str
 
 
-def eligible(
-    view: ModelView, need: Need, tried: Collection[str]
-) -> tuple[list[BackendView], list[Refused]]:
-    """The backends that may serve the request, and the others with their reasons."""
-    fit: list[BackendView] = []
-    refused: list[Refused] = []
-    for backend in view.backends:
-        reason = _refusal(backend, need, tried)
-        if reason is None:
-            fit.append(backend)
-        else:
-            refused.append(reason)
-    return fit, refused
+def is_eligible(backend: BackendFacts, need: Need, tried: Collection[str]) -> bool:
+    """Whether the backend may serve the request: the same as having no refusal."""
+    length = backend.max_model_len
+    return (
+        backend.state is not State.DOWN
+        and not backend.is_missing
+        and backend.name not in tried
+        and (length is None or need.context_tokens <= length)
+    )
 
 
-def _refusal(backend: BackendView, need: Need, tried: Collection[str]) -> Refused | None:
+def refusals(view: ModelView, need: Need, tried: Collection[str]) -> tuple[Refused, ...]:
+    """For each backend that may not serve the request, the first reason."""
+    found = (_refusal(backend.facts, need, tried) for backend in view.backends)
+    return tuple(refused for refused in found if refused is not None)
+
+
+def _refusal(backend: BackendFacts, need: Need, tried: Collection[str]) -> Refused | None:
+    if is_eligible(backend, need, tried):
+        return None
     if backend.name in tried:
         return Refused(backend.name, Why.TRIED, "it was already asked for this request")
     if backend.state is State.DOWN:
         return Refused(backend.name, Why.DOWN, backend.reason)
     if backend.is_missing:
-        return Refused(backend.name, Why.NAME_MISSING, f"it does not serve '{backend.served_name}'")
-    limit = backend.max_model_len
-    if limit is not None and need.context_tokens > limit:
-        return Refused(
-            backend.name,
-            Why.CONTEXT_TOO_SHORT,
-            f"the request needs {need.context_tokens} tokens, its context has {limit}",
-        )
-    return None
+        detail = f"it does not serve '{backend.served_name}'"
+        return Refused(backend.name, Why.NAME_MISSING, detail)
+    return Refused(
+        backend.name,
+        Why.CONTEXT_TOO_SHORT,
+        f"the request needs {need.context_tokens} tokens, its context has {backend.max_model_len}",
+    )

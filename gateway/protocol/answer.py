@@ -1,6 +1,6 @@
 """What a whole answer with status 200 says: an answer, an abort, or an error after all."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,8 +16,7 @@ from gateway.protocol.engine_error import ErrorInfo, error_from_object
 from gateway.protocol.usage import Usage, read_usage
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerReading:
+class AnswerReading(NamedTuple):
     """`verdict` is FINISH for a whole answer, ABORT, ERROR (then `error` is set), MALFORMED, or
     ORDINARY where answers have no end to look for (embeddings, token counts, text of audio)."""
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
 from gateway.protocol.chunks import Protocol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Endpoint:
     """One endpoint: its name in the routing file, its paths, and how its bytes are to be read.
 
@@ -21,7 +22,7 @@ class Endpoint:
     protocol: Protocol
     is_multipart: bool = False
 
-    @property
+    @cached_property
     def target(self) -> bytes:
         """The path asked of the engine, without a backend's own path prefix."""
         return self.paths[0].encode("ascii")

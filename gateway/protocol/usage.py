@@ -1,13 +1,11 @@
 """Token counts that an engine reports, in the names of each protocol."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one request; None where the engine did not say."""
 
     prompt_tokens: int | None = None
@@ -23,12 +21,43 @@ class Usage:
         )
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Details(msgspec.Struct, gc=False):
+    cached_tokens: _Count | None = None
+
+
+class _Usual(msgspec.Struct, gc=False):
+    """The shape of chat and completions, which most answers have."""
+
+    prompt_tokens: _Count
+    completion_tokens: _Count | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+_USUAL: Final = msgspec.json.Decoder(_Usual)
+
+
 def read_usage(raw: bytes | memoryview | msgspec.Raw) -> Usage | None:
     """The figures of a `usage` object in JSON; None if it is null or not an object.
 
     OpenAI says prompt_tokens and completion_tokens, the Responses API and Anthropic say
     input_tokens and output_tokens; audio answers may count seconds instead.
     """
+    try:
+        usual = _USUAL.decode(raw)
+    except msgspec.DecodeError:
+        return _read_leniently(raw)
+    details = usual.prompt_tokens_details
+    return Usage(
+        usual.prompt_tokens,
+        usual.completion_tokens,
+        None if details is None else details.cached_tokens,
+    )
+
+
+def _read_leniently(raw: bytes | memoryview | msgspec.Raw) -> Usage | None:
     try:
         fields = msgspec.json.decode(raw)
     except msgspec.DecodeError:

@@ -13,14 +13,13 @@ import anthropic
 import httpx
 import openai
 import pytest
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from tests.vllm.servers import Engine, Gateway, until
 
 SMALL, LARGE = "qwen3.5-9b", "qwen3.5-27b"
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "hello"}]
 # Ten seconds of text, so that an answer never ends by itself while a test looks at it.
-LONG = {"max_tokens": 3000, "extra_body": {"ignore_eos": True}}
 LONG_BODY = {"messages": HELLO, "max_tokens": 3000, "ignore_eos": True}
 
 
@@ -116,6 +115,12 @@ def raw_stream(gateway: Gateway, name: str) -> Iterator[tuple[httpx.Response, It
         yield response, response.iter_lines()
 
 
+def long_stream(client: openai.OpenAI, name: str) -> openai.Stream[ChatCompletionChunk]:
+    return client.chat.completions.create(
+        model=name, messages=HELLO, stream=True, max_tokens=3000, extra_body={"ignore_eos": True}
+    )
+
+
 def in_flight_everywhere(gateway: Gateway) -> int:
     backends = gateway.health()["backends"]
     assert isinstance(backends, dict)
@@ -126,7 +131,7 @@ def test_a_client_that_leaves_a_stream_frees_the_engine(
     client: openai.OpenAI, gateway: Gateway, engines: dict[str, Engine]
 ) -> None:
     engine = engines[SMALL]
-    stream = client.chat.completions.create(model=SMALL, messages=HELLO, stream=True, **LONG)
+    stream = long_stream(client, SMALL)
     for _ in range(5):
         next(stream)
     until(lambda: engine.running() == 1, 5, "the engine runs the request")
@@ -154,7 +159,7 @@ def test_an_engine_killed_in_mid_stream_never_looks_like_an_end(
 ) -> None:
     with raw_stream(gateway, LARGE) as (response, lines):
         assert response.status_code == 200
-        stream = client.chat.completions.create(model=LARGE, messages=HELLO, stream=True, **LONG)
+        stream = long_stream(client, LARGE)
         for _ in range(5):
             assert next(stream).model == LARGE
             next(lines)

@@ -106,7 +106,7 @@ def train(model, tok, steps):
         text = tok.apply_chat_template(
             [
                 {"role": "user", "content": s},
-                {"role": "assistant", "content": SENTENCES[(i + 1) % len(SENTENCES)]},
+                {"role": "assistant", "content": answer},
             ],
             tokenize=False,
         )
