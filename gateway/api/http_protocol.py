@@ -69,10 +69,13 @@ class GatewayHttpProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header of the request."""
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
         self._header_bytes += len(name) + len(value) + 4
         if self._header_bytes > self.max_header_bytes:
             self._count_head(0)
-        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """The head of the request is whole."""

@@ -29,6 +29,8 @@ class Lessons:
 
     def succeeded(self, backend: str, now: float) -> None:
         """The backend gave a whole answer."""
+        if self._fleet.backends[backend].health.is_well:
+            return
         if self._fleet.observe(backend, RequestSucceeded(), now):
             self._log.event("info", "backend_state", backend=backend, state="up")
 

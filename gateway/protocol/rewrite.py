@@ -72,11 +72,12 @@ class ModelRewriter:
     in one event is used for the next.
     """
 
-    __slots__ = ("_begin", "_begin_shown", "_value", "shown_name")
+    __slots__ = ("_begin", "_begin_shown", "_shown", "_value", "shown_name")
 
     def __init__(self, shown_name: str) -> None:
         self.shown_name = shown_name
         self._value = json_name(shown_name)
+        self._shown = _NEEDLE + b":" + self._value
         self._begin = b""
         self._begin_shown = b""
 
@@ -86,6 +87,8 @@ class ModelRewriter:
     def body(self, body: bytes, protocol: Protocol) -> bytes:
         """A whole answer; unchanged if it is no JSON object or its model is no string."""
         del protocol  # whole answers hold the model on top in all of them
+        if body.count(_NEEDLE) == 1 and self._shown in body and _ESCAPED not in body:
+            return body
         if not body.rstrip().endswith(b"}"):
             return body
         return self._replaced(body, _strings(body, model_spans(body, MODEL)))

@@ -25,6 +25,7 @@ _OWN_HEADERS = frozenset(
         b"expect",
     }
 )
+_NAMES_KEPT = 256
 _BODILESS = frozenset({b"GET", b"HEAD", b"OPTIONS", b"DELETE"})
 
 
@@ -44,10 +45,12 @@ class BodySource(Protocol):
 class RequestEncoder:
     """Writes request heads for one origin."""
 
-    __slots__ = ("_base_path", "_host_line")
+    __slots__ = ("_base_path", "_good_names", "_host_line")
 
     def __init__(self, origin: Origin) -> None:
         self._base_path = origin.base_path
+        # The same few names come with every request; those that were found good are remembered.
+        self._good_names: set[bytes] = set()
         self._host_line = b" HTTP/1.1\r\nhost: " + origin.host_header + b"\r\n"
 
     def encode(
@@ -58,7 +61,12 @@ class RequestEncoder:
         Raises ValueError for a header or target that could smuggle a line, or for a header that
         the pool writes itself.
         """
-        _check(method, target, headers)
+        _check(method, target)
+        unknown = [name for name, _ in headers if name not in self._good_names]
+        if unknown:
+            _check_names(unknown)
+            if len(self._good_names) < _NAMES_KEPT:
+                self._good_names.update(unknown)
         lines = [method, b" ", self._base_path, target, self._host_line]
         for name, value in headers:
             lines += (name, b": ", value, b"\r\n")
@@ -84,12 +92,15 @@ class RequestEncoder:
         return head
 
 
-def _check(method: bytes, target: bytes, headers: Headers) -> None:
+def _check(method: bytes, target: bytes) -> None:
     if not method or method.translate(None, _TOKEN):
         raise ValueError(f"the request method {method!r} is not a token")
     if target[:1] != b"/" or len(target.translate(None, _NOT_PRINTABLE)) != len(target):
         raise ValueError(f"the request target {target!r} must start with / and have no white space")
-    names = [name.lower() for name, _ in headers]
+
+
+def _check_names(given: list[bytes]) -> None:
+    names = [name.lower() for name in given]
     if not _OWN_HEADERS.isdisjoint(names):
         name = next(name for name in names if name in _OWN_HEADERS)
         raise ValueError(f"the request header {name!r} is written by the connection pool")

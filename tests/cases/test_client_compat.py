@@ -96,9 +96,9 @@ async def test_stream_text_3() -> None:
             assert content == "你好"
 
 
-@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-32", "big5", "shift_jis"])
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-32", "big5", "shift_jis", "euc_jp"])
 async def test_no_other_encoding_is_taken_for_utf_8(encoding: str) -> None:
-    text = json.dumps(chat_request("m1", note="你好"), ensure_ascii=False)
+    text = json.dumps({"model": "m1", "note": "日本語"}, ensure_ascii=False)
     async with ScriptedUpstream("m1") as u1, running_gateway(one_model(u1)) as gateway:
         answer = await gateway.post(CHAT, text.encode(encoding))
         assert answer.status == 400

@@ -124,8 +124,11 @@ STREAMS = {
 def asked_model(request: Request) -> Any:
     """The model a request names, in JSON or in a form field."""
     if (request.header("content-type") or "").startswith("multipart/form-data"):
-        after = request.body.split(b'name="model"', 1)[1].split(b"\r\n\r\n", 1)[1]
-        return after.split(b"\r\n", 1)[0].decode()
+        boundary = (request.header("content-type") or "").partition("boundary=")[2].strip('"')
+        parts = request.body.split(b"--" + boundary.encode() + b"\r\n")
+        fields = [part.partition(b"\r\n\r\n") for part in parts]
+        named = [value for head, _, value in fields if b'name="model"' in head]
+        return named[-1].partition(b"\r\n")[0].decode()
     return request.json().get("model")
 
 

@@ -37,6 +37,11 @@ class Health:
     request_failures: int = 0
 
     @property
+    def is_well(self) -> bool:
+        """Whether one more success would teach nothing."""
+        return self.state is State.UP and self.request_failures == 0
+
+    @property
     def may_serve(self) -> bool:
         """Whether requests may be sent there: anything but down."""
         return self.state is not State.DOWN
@@ -56,7 +61,7 @@ def step(health: Health, evidence: Evidence, now: float) -> Health:
                 return counted
             return _move(counted, State.UP, "answers its probes", now)
         case RequestSucceeded():
-            if health.state is State.UP and health.request_failures == 0:
+            if health.is_well:
                 return health
             counted = replace(health, probe_failures=0, request_failures=0)
             return _move(counted, State.UP, "answers requests", now)
