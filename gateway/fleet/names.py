@@ -113,7 +113,7 @@ class NameTable:
         return Refusal(Outcome.MODEL_NOT_FOUND, " ".join(parts), param="model")
 
     def _explanation(self, name: str, usable: list[str]) -> list[str]:
-        clue = self._clues.get(name.strip())
+        clue = self._clues.get(name.strip()) or self._clues.get(name.strip().rstrip("/"))
         if clue is not None and clue[1] in usable:
             return [f"'{name.strip()}' is {clue[0]}; ask for '{clue[1]}'."]
         if len(name) > _LONGEST_COMPARED:

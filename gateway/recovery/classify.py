@@ -104,7 +104,7 @@ def of_error_answer(
     error = error_fields(body)
     told = error.get("message")
     message = told if isinstance(told, str) and told else f"the backend answered {status}"
-    if status == 404 and _NO_SUCH_MODEL.search(message) and served_name in message:
+    if status == 404 and _NO_SUCH_MODEL.search(message) and _names(message, served_name):
         return Failure(Kind.NAME_DRIFT, message, may_have_run=False, status=status)
     if status in (401, 403) and "PermissionDenied" not in str(error.get("type")):
         return Failure(
@@ -123,3 +123,8 @@ def of_error_answer(
         kind = Kind.CLIENT_ERROR
     may_have_run = kind is Kind.SERVER_ERROR
     return Failure(kind, message, may_have_run, status=status, retry_after_s=retry_after_s)
+
+
+def _names(message: str, served_name: str) -> bool:
+    """Whether the message has the name as a whole, not as a part of another one."""
+    return re.search(rf"(?<![\w.:/-]){re.escape(served_name)}(?![\w:/-])", message) is not None

@@ -39,7 +39,7 @@ class Health:
     @property
     def is_well(self) -> bool:
         """Whether one more success would teach nothing."""
-        return self.state is State.UP and self.request_failures == 0
+        return self.state is State.UP and not self.request_failures and not self.probe_failures
 
     @property
     def may_serve(self) -> bool:

@@ -1,0 +1,110 @@
+"""What the wire showed, as failures: one row for each thing that can go wrong."""
+
+import json
+
+import pytest
+
+from gateway.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    LimitReached,
+    Phase,
+    PoolExhausted,
+    ResponseCut,
+    ResponseMalformed,
+    UpstreamFault,
+)
+from gateway.recovery.classify import Failure, Kind, of_error_answer, of_fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "may_have_run"),
+    [
+        (ConnectFailed("x"), Kind.UNREACHABLE, False),
+        (PoolExhausted("x"), Kind.POOL_EXHAUSTED, False),
+        (
+            ConnectionLost("x", phase=Phase.SEND, may_have_run=False, stale=True),
+            Kind.LOST_BEFORE_HEAD,
+            False,
+        ),
+        (
+            ConnectionLost("x", phase=Phase.FIRST_BYTE, may_have_run=True, stale=False),
+            Kind.LOST_BEFORE_HEAD,
+            True,
+        ),
+        (
+            LimitReached("x", phase=Phase.CONNECT, limit_s=5, may_have_run=False),
+            Kind.UNREACHABLE,
+            False,
+        ),
+        (
+            LimitReached("x", phase=Phase.FIRST_BYTE, limit_s=5, may_have_run=True),
+            Kind.LIMIT,
+            True,
+        ),
+        (LimitReached("x", phase=Phase.TOTAL, limit_s=5, may_have_run=True), Kind.LIMIT, True),
+        (ResponseCut("x"), Kind.CUT, True),
+        (ResponseMalformed("x"), Kind.MALFORMED, True),
+    ],
+)
+def test_faults(fault: UpstreamFault, kind: Kind, may_have_run: bool) -> None:
+    failure = of_fault(fault)
+    assert (failure.kind, failure.may_have_run) == (kind, may_have_run)
+    assert failure.message == "x"
+
+
+NOT_THERE = "The model `m` does not exist. Valid aliases: other."
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, {"error": {"message": NOT_THERE, "type": "NotFoundError"}}, Kind.NAME_DRIFT),
+        (404, {"object": "error", "message": NOT_THERE, "code": 404}, Kind.NAME_DRIFT),
+        (404, {"error": {"message": "The model `z` does not exist."}}, Kind.CLIENT_ERROR),
+        (404, {"error": {"message": "Response with id 'r' not found."}}, Kind.CLIENT_ERROR),
+        (404, {"detail": "Not Found"}, Kind.CLIENT_ERROR),
+        (400, {"error": {"message": NOT_THERE}}, Kind.CLIENT_ERROR),
+        (400, {"error": {"message": "too long"}}, Kind.CLIENT_ERROR),
+        (401, {"error": "Unauthorized"}, Kind.KEY_REFUSED),
+        (403, {"error": {"message": "no", "type": "Forbidden"}}, Kind.KEY_REFUSED),
+        (403, {"error": {"message": "no", "type": "PermissionDeniedError"}}, Kind.CLIENT_ERROR),
+        (422, {"detail": [{"loc": []}]}, Kind.CLIENT_ERROR),
+        (429, {}, Kind.CLIENT_ERROR),
+        (500, {"error": {"message": "EngineCore"}}, Kind.SERVER_ERROR),
+        (502, {}, Kind.SERVER_ERROR),
+        (503, {}, Kind.UNAVAILABLE),
+    ],
+)
+def test_error_answers(status: int, body: object, kind: Kind) -> None:
+    failure = of_error_answer(status, json.dumps(body).encode(), None, "m")
+    assert (failure.kind, failure.status) == (kind, status)
+    assert failure.message
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [(b"7", 7.0), (None, None), (b"soon", None), (b"-1", None)]
+)
+def test_retry_after(header: bytes | None, seconds: float | None) -> None:
+    assert of_error_answer(503, b"{}", header, "m").retry_after_s == seconds
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[" * 100_000, b"\xff", b"null", b'"x"'])
+def test_bodies_that_say_nothing(body: bytes) -> None:
+    assert of_error_answer(500, body, None, "m").message == "the backend answered 500"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_theirs"),
+    [(k, k not in (Kind.CLIENT_ERROR, Kind.NAME_DRIFT, Kind.POOL_EXHAUSTED)) for k in Kind],
+)
+def test_whose_fault(kind: Kind, is_theirs: bool) -> None:
+    assert Failure(kind, "", may_have_run=False).is_backends_fault == is_theirs
+
+
+def test_addresses_become_names() -> None:
+    failure = Failure(Kind.CUT, "10.0.0.5:12322 broke the connection", may_have_run=True)
+    told = failure.about("9b", "10.0.0.5:12322")
+    assert told.message == "backend '9b' broke the connection"
+    other = Failure(Kind.CUT, "it ended", may_have_run=True).about("9b", "10.0.0.5:12322")
+    assert other.message == "backend '9b': it ended"
