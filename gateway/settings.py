@@ -131,11 +131,6 @@ class Settings(BaseSettings):
     pool_wait_s: Seconds = Field(
         default=5.0, description="Seconds a request waits for a free connection to a backend."
     )
-    use_env_proxy: bool = Field(
-        default=False,
-        description="Reach backends through the proxy named by http_proxy and its like. Off: "
-        "those variables never touch the traffic to backends.",
-    )
     backlog: int = Field(
         default=4096, gt=0, description="Connections that may wait to be accepted."
     )

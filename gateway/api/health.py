@@ -1,23 +1,25 @@
 """/livez, /readyz, /health, /metrics and /version: open to monitoring, without addresses."""
 
+from typing import Final
+
 from fastapi import APIRouter, Response
 
 from gateway.api.answers import as_json
 from gateway.api.state import Site
 from gateway.fleet.report import is_any_servable, report
 
-_METHODS = ["GET", "HEAD"]
+_METHODS: Final = ("GET", "HEAD")
 
 
 def health_routes(site: Site) -> APIRouter:
     """The routes for probes of load balancers and for monitoring."""
     router = APIRouter()
 
-    @router.api_route("/livez", methods=_METHODS)
+    @router.api_route("/livez", methods=list(_METHODS))
     async def livez() -> Response:
         return as_json({"status": "alive"})
 
-    @router.api_route("/readyz", methods=_METHODS)
+    @router.api_route("/readyz", methods=list(_METHODS))
     async def readyz() -> Response:
         if site.is_draining():
             return as_json({"status": "draining"}, 503)
@@ -25,7 +27,7 @@ def health_routes(site: Site) -> APIRouter:
             return as_json({"status": "no model can be served"}, 503)
         return as_json({"status": "ready"})
 
-    @router.api_route("/health", methods=_METHODS)
+    @router.api_route("/health", methods=list(_METHODS))
     async def health() -> Response:
         told = report(site.fleet, site.clock.monotonic_s())
         body = {
@@ -37,11 +39,11 @@ def health_routes(site: Site) -> APIRouter:
         }
         return as_json(body, 503 if told["status"] == "down" else 200)
 
-    @router.api_route("/metrics", methods=_METHODS)
+    @router.api_route("/metrics", methods=list(_METHODS))
     async def metrics() -> Response:
         return Response(site.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    @router.api_route("/version", methods=_METHODS)
+    @router.api_route("/version", methods=list(_METHODS))
     async def version() -> Response:
         return as_json({"version": site.version})
 

@@ -43,14 +43,12 @@ def _as_ref(value: object) -> object:
     return {"backend": value} if isinstance(value, str) else value
 
 
-_REF_SCHEMA: dict[str, Any] = {
-    "anyOf": [
-        {"type": "string", "description": "Name of the backend."},
-        BackendRef.model_json_schema(),
-    ]
-}
+def _ref_schema() -> dict[str, Any]:
+    name = {"type": "string", "description": "Name of the backend."}
+    return {"anyOf": [name, BackendRef.model_json_schema()]}
 
-Ref = Annotated[BackendRef, BeforeValidator(_as_ref), WithJsonSchema(_REF_SCHEMA)]
+
+Ref = Annotated[BackendRef, BeforeValidator(_as_ref), WithJsonSchema(_ref_schema())]
 
 
 class Limits(Record):
@@ -73,7 +71,8 @@ class Timeouts(Record):
     first_byte_s: PositiveNumber | None = Field(
         default=None,
         description="Seconds from the request sent to the first event of a stream; default 300. "
-        "An answer that is not streamed comes whole, so only total_s bounds it.",
+        "An answer that is not streamed comes whole when it is ready: without a value of its own, "
+        "only total_s bounds it.",
     )
     between_events_s: PositiveNumber | None = Field(
         default=None,

@@ -39,7 +39,7 @@ def effective_timeouts(given: Timeouts, tier: Tier, *, is_stream: bool = True) -
     """What the model's file says, and the tier's default for the rest."""
     default = phase_defaults(tier, is_stream=is_stream)
     total_s = given.total_s or default.total_s
-    first_byte_s = (given.first_byte_s or default.first_byte_s) if is_stream else total_s
+    first_byte_s = given.first_byte_s or (default.first_byte_s if is_stream else total_s)
     return PhaseTimeouts(
         connect_s=given.connect_s or default.connect_s,
         first_byte_s=first_byte_s,

@@ -1,11 +1,13 @@
 """The address of a backend: every accepted spelling, and the one form the gateway uses."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
-DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final[Mapping[str, int]] = MappingProxyType({"http": 80, "https": 443})
 
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _VERSION_SUFFIX: Final = re.compile(r"(?:^|/)v1$")

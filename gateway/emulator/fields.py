@@ -7,8 +7,8 @@ from gateway.emulator import jsontext
 from gateway.emulator.refusals import Refused, bad_request, invalid, shown, unparsable
 
 Body = dict[str, Any]
-_TRUE = {"true", "1", "yes", "on", "t", "y"}
-_FALSE = {"false", "0", "no", "off", "f", "n"}
+_TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
+_FALSE = frozenset({"false", "0", "no", "off", "f", "n"})
 
 
 def json_body(headers: Mapping[str, str], raw: bytes) -> Body:

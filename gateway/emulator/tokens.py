@@ -9,7 +9,7 @@ words (each bare and with a leading blank), then pieces of one to three letters 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gateway.emulator.vocabulary import WORDS
@@ -31,16 +31,20 @@ _CJK_FIRST, _CJK_LAST = 0x4E00, 0x9FFF
 WORD_BASE: Final = CJK_BASE + (_CJK_LAST - _CJK_FIRST + 1)
 PIECE_BASE: Final = WORD_BASE + 2 * len(WORDS)
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_LETTER_CODE: Final = {letter: code for code, letter in enumerate(_LETTERS, start=1)}
+_LETTER_CODE: Final[Mapping[str, int]] = {
+    letter: code for code, letter in enumerate(_LETTERS, start=1)
+}
 _RADIX: Final = len(_LETTERS) + 1
 _PIECES: Final = _RADIX**3
 VOCAB_SIZE: Final = PIECE_BASE + 2 * _PIECES
 
-_WORD_ID: Final = {word: WORD_BASE + 2 * index for index, word in enumerate(WORDS)}
+_WORD_ID: Final[Mapping[str, int]] = {
+    word: WORD_BASE + 2 * index for index, word in enumerate(WORDS)
+}
 _PATTERN: Final = re.compile(
     "|".join(map(re.escape, SPECIALS)) + r"|( ?)([A-Za-z]+)|([\u4e00-\u9fff])|(.)", re.DOTALL
 )
-_SPECIAL_ID: Final = {special: index for index, special in enumerate(SPECIALS)}
+_SPECIAL_ID: Final[Mapping[str, int]] = {special: index for index, special in enumerate(SPECIALS)}
 
 
 def byte_id(value: int) -> int:

@@ -2,6 +2,7 @@
 
 from gateway.flow.admit import NothingLeft
 from gateway.flow.answer import Failed, WholeAnswer
+from gateway.placement.eligible import Why
 from gateway.recovery.classify import Failure, Kind
 from gateway.recovery.plan import Move, next_move, of_failure, surrender
 
@@ -44,4 +45,5 @@ def when_nothing_is_left(attempts: Attempts, end: NothingLeft, model: str) -> Wh
     for failed in attempts.failed:
         if failed.answer is not None:
             return failed.answer
-    raise surrender(model, attempts.failures, end.refused, end.backends_total)
+    reasons = [f"{r.backend}: {r.detail}" for r in end.refused if r.why is not Why.TRIED]
+    raise surrender(model, attempts.failures, reasons, end.backends_total)

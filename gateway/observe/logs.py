@@ -4,6 +4,7 @@ import json
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
@@ -11,7 +12,9 @@ import msgspec
 LogFormat = Literal["json", "text"]
 Level = Literal["debug", "info", "warning", "error"]
 
-_ORDER: Final = {"debug": 0, "info": 1, "warning": 2, "error": 3}
+_ORDER: Final[Mapping[str, int]] = MappingProxyType(
+    {"debug": 0, "info": 1, "warning": 2, "error": 3}
+)
 
 
 class Sink(Protocol):

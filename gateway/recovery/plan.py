@@ -1,11 +1,11 @@
 """What to do after a failed attempt, and what to say when nothing is left to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from gateway.errors import Outcome, Phase, Refusal
-from gateway.placement.eligible import Refused, Why
 from gateway.recovery.classify import Failure, Kind
 
 
@@ -48,23 +48,25 @@ def next_move(failure: Failure) -> Move:
 
 _RETRY_AFTER_S: Final = 5.0
 
-_OUTCOMES: Final = {
-    Kind.LOST_BEFORE_HEAD: Outcome.UPSTREAM_CUT,
-    Kind.CUT: Outcome.UPSTREAM_CUT,
-    Kind.EMPTY: Outcome.UPSTREAM_CUT,
-    Kind.LIMIT: Outcome.UPSTREAM_TIMEOUT,
-    Kind.MALFORMED: Outcome.UPSTREAM_MALFORMED,
-    Kind.ABORTED: Outcome.UPSTREAM_ABORTED,
-}
+_OUTCOMES: Final[Mapping[Kind, Outcome]] = MappingProxyType(
+    {
+        Kind.LOST_BEFORE_HEAD: Outcome.UPSTREAM_CUT,
+        Kind.CUT: Outcome.UPSTREAM_CUT,
+        Kind.EMPTY: Outcome.UPSTREAM_CUT,
+        Kind.LIMIT: Outcome.UPSTREAM_TIMEOUT,
+        Kind.MALFORMED: Outcome.UPSTREAM_MALFORMED,
+        Kind.ABORTED: Outcome.UPSTREAM_ABORTED,
+    }
+)
 
 
 def surrender(
-    model: str, failures: Sequence[Failure], refused: Sequence[Refused], backends_total: int
+    model: str, failures: Sequence[Failure], reasons: Sequence[str], backends_total: int
 ) -> Refusal:
     """The refusal when no backend is left: of the failures seen, the most telling one.
 
-    An attempt that reached an engine tells more than one that did not; if none did, the model is
-    unavailable for now.
+    `reasons` say why other backends were not even asked. An attempt that reached an engine tells
+    more than one that did not; if none did, the model is unavailable for now.
     """
     telling = [f for f in failures if f.kind in _OUTCOMES]
     if telling:
@@ -81,7 +83,7 @@ def surrender(
             f"All connections to the backends of '{model}' are busy. Try again later.",
             retry_after_s=_RETRY_AFTER_S,
         )
-    return _unavailable(model, failures, refused, backends_total)
+    return _unavailable(model, [*reasons, *(f.message for f in failures)], backends_total)
 
 
 def of_failure(model: str, failure: Failure) -> Refusal:
@@ -95,11 +97,7 @@ def of_failure(model: str, failure: Failure) -> Refusal:
     return Refusal(outcome, message)
 
 
-def _unavailable(
-    model: str, failures: Sequence[Failure], refused: Sequence[Refused], backends_total: int
-) -> Refusal:
-    reasons = [f"{r.backend}: {r.detail}" for r in refused if r.why is not Why.TRIED]
-    reasons += [f.message for f in failures]
+def _unavailable(model: str, reasons: Sequence[str], backends_total: int) -> Refusal:
     told = "; ".join(dict.fromkeys(reasons)) or "it has no enabled backend"
     return Refusal(
         Outcome.MODEL_UNAVAILABLE,

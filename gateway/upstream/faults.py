@@ -1,17 +1,23 @@
 """Which fault the end of a connection or of a limit is, in words for people."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from gateway.errors import ConnectionLost, LimitReached, Phase, ResponseCut, UpstreamFault
 
 # A reused connection that ends so soon after a request was most likely closed while it was idle;
 # one that ends later may have died of the request, which must not be repeated blindly.
 STALE_WINDOW_S = 1.0
 
-_LIMIT_TEXTS = {
-    Phase.SEND: "did not take more of the request",
-    Phase.FIRST_BYTE: "did not begin its answer",
-    Phase.BETWEEN: "sent no more of its answer",
-    Phase.TOTAL: "did not finish its answer",
-}
+_LIMIT_TEXTS: Final[Mapping[Phase, str]] = MappingProxyType(
+    {
+        Phase.SEND: "did not take more of the request",
+        Phase.FIRST_BYTE: "did not begin its answer",
+        Phase.BETWEEN: "sent no more of its answer",
+        Phase.TOTAL: "did not finish its answer",
+    }
+)
 
 
 def loss(

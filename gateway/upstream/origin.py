@@ -1,11 +1,13 @@
 """Where a backend listens: scheme, host, port, path prefix and TLS options."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final[Mapping[str, int]] = MappingProxyType({"http": 80, "https": 443})
 _PATH = re.compile(r"[!-~]*")
 
 

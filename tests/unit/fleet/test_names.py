@@ -84,7 +84,8 @@ def test_names_that_are_not_permitted_are_unknown_and_not_listed() -> None:
 
 def test_the_list_of_names_is_bounded() -> None:
     models = "\n".join(f"  - {{name: m{i}, backends: [b]}}" for i in range(100))
-    text = f"version: 1\nbackends:\n  - {{name: b, url: 'http://h:1', served_name: s}}\nmodels:\n{models}\n"
+    backends = "  - {name: b, url: 'http://h:1', served_name: s}"
+    text = f"version: 1\nbackends:\n{backends}\nmodels:\n{models}\n"
     loaded = load_text(text, "test.yaml")
     assert loaded.config is not None
     with pytest.raises(Refusal, match="and 80 more"):

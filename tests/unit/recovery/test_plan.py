@@ -3,7 +3,6 @@
 import pytest
 
 from gateway.errors import Outcome, Phase
-from gateway.placement.eligible import Refused, Why
 from gateway.recovery.classify import Failure, Kind
 from gateway.recovery.plan import Move, next_move, of_failure, surrender
 
@@ -46,14 +45,10 @@ def test_surrender(kinds: list[Kind], outcome: Outcome, has_retry_after: bool) -
 
 
 def test_an_unavailable_model_is_told_with_every_reason() -> None:
-    refused = [
-        Refused("a", Why.DOWN, "it refuses connections"),
-        Refused("b", Why.TRIED, "already asked"),
-    ]
-    refusal = surrender("m1", [failure(Kind.UNREACHABLE, "backend 'b' is gone")], refused, 2)
+    reasons = ["a: it refuses connections"]
+    refusal = surrender("m1", [failure(Kind.UNREACHABLE, "backend 'b' is gone")], reasons, 2)
     assert "a: it refuses connections; backend 'b' is gone" in refusal.message
     assert "2 backends" in refusal.message
-    assert "already asked" not in refusal.message
 
 
 def test_a_limit_is_told_with_its_phase() -> None:
