@@ -89,9 +89,10 @@ def surrender(
 def of_failure(model: str, failure: Failure) -> Refusal:
     """The refusal that tells the client of one failure that could not be made good."""
     outcome = _OUTCOMES.get(failure.kind, Outcome.UPSTREAM_ERROR)
-    message = f"The answer of '{model}' could not be completed: {failure.message}."
+    told = failure.message.rstrip(". ")
+    message = f"The answer of '{model}' could not be completed: {told}."
     if failure.kind is Kind.LIMIT and failure.phase is not None:
-        message = f"The model '{model}' did not answer in time: {failure.message}."
+        message = f"The model '{model}' did not answer in time: {told}."
         if failure.phase is Phase.FIRST_BYTE:
             message += " It may be busy with a long prompt; try again later."
     return Refusal(outcome, message)
@@ -99,9 +100,10 @@ def of_failure(model: str, failure: Failure) -> Refusal:
 
 def _unavailable(model: str, reasons: Sequence[str], backends_total: int) -> Refusal:
     told = "; ".join(dict.fromkeys(reasons)) or "it has no enabled backend"
+    count = "backend" if backends_total == 1 else "backends"
     return Refusal(
         Outcome.MODEL_UNAVAILABLE,
-        f"The model '{model}' is configured, but none of its {backends_total} backends can serve "
+        f"The model '{model}' is configured, but of its {backends_total} {count} none can serve "
         f"it now ({told}). Try again later.",
         retry_after_s=_RETRY_AFTER_S,
     )
