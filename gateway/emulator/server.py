@@ -32,11 +32,11 @@ class _Connections(set[Connection]):
         self.are_closed = asyncio.Event()
         self.are_closed.set()
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: Connection, /) -> None:
         super().add(connection)
         self.are_closed.clear()
 
-    def discard(self, connection: Connection) -> None:
+    def discard(self, connection: object, /) -> None:
         super().discard(connection)
         if not self:
             self.are_closed.set()
