@@ -11,20 +11,17 @@ from prometheus_client import (
     Histogram,
     PlatformCollector,
     ProcessCollector,
-    Summary,
     generate_latest,
 )
 
+from gateway.emulator.cache_config import cache_config_labels
 from gateway.emulator.engine import Engine
 from gateway.emulator.families import COUNTERS, GAUGES, HISTOGRAMS, Family
+from gateway.emulator.http_metrics import HttpMetrics
 from gateway.emulator.records import Sequence, StepResult
 from gateway.emulator.spec import EngineSpec
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
-_HIGHR_S = (
-    *(0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5),
-    *(7.5, 10, 30, 60),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class Metrics:
         }
         self._rejections = self._rejection_counter(model_name)
         self._cache_config(engine, max_model_len)
-        self._http = _HttpMetrics(self._registry)
+        self._http = HttpMetrics(self._registry)
         self._tool_calls(model_name)
         self._last_token_at: dict[str, float] = {}
         self._hits = 0
@@ -206,97 +203,3 @@ class Metrics:
             for outcome in ("tool_call", "no_tool_call"):
                 for kind in ("chat_completions", "responses", "other"):
                     metric.labels(model_name, kind, mode, outcome)
-
-
-class _HttpMetrics:
-    """What prometheus-fastapi-instrumentator counts in vLLM."""
-
-    _UNCOUNTED = frozenset({"/health", "/metrics", "/load", "/ping", "/version", "/server_info"})
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._requests = Counter(
-            "http_requests_total",
-            "Total number of requests by method, status and handler.",
-            ("method", "status", "handler"),
-            registry=registry,
-        )
-        size = (
-            "Content length of {} by handler. Only value of header is respected. Otherwise "
-            "ignored. No percentile calculated. "
-        )
-        self._in = Summary(
-            "http_request_size_bytes",
-            size.format("incoming requests"),
-            ("handler",),
-            registry=registry,
-        )
-        self._out = Summary(
-            "http_response_size_bytes",
-            size.format("outgoing responses"),
-            ("handler",),
-            registry=registry,
-        )
-        self._highr = Histogram(
-            "http_request_duration_highr_seconds",
-            "Latency with many buckets but no API specific labels. Made for more accurate "
-            "percentile calculations. ",
-            buckets=_HIGHR_S,
-            registry=registry,
-        )
-        self._durations = Histogram(
-            "http_request_duration_seconds",
-            "Latency with only few buckets by handler. Made to be only used if aggregation by "
-            "handler is important. ",
-            ("method", "handler"),
-            buckets=(0.1, 0.5, 1),
-            registry=registry,
-        )
-
-    def observe(
-        self, method: str, path: str, status: int, sizes: tuple[int, int], seconds: float
-    ) -> None:
-        """Count one answer on a known route."""
-        if path in self._UNCOUNTED:
-            return
-        self._requests.labels(method, f"{status // 100}xx", path).inc()
-        self._in.labels(path).observe(sizes[0])
-        self._out.labels(path).observe(sizes[1])
-        self._highr.observe(seconds)
-        self._durations.labels(method, path).observe(seconds)
-
-
-def cache_config_labels(engine: EngineSpec, max_model_len: int) -> dict[str, str]:
-    """Labels of vllm:cache_config_info: every CacheConfig field as text."""
-    none = (
-        "cache_hit_alignment_tokens hash_block_size kv_cache_layout kv_offloading_size "
-        "mamba_block_size mamba_page_size_padded num_cpu_blocks num_gpu_blocks_override "
-        "prefix_match_unit skip_page_size_padded sliding_window kv_cache_memory_bytes"
-    )
-    false = (
-        "enable_mamba_shared_prefix_checkpoint is_attention_free kv_sharing_fast_prefill "
-        "use_kda_recoverssm use_replayssm user_specified_block_size"
-    )
-    concurrency = engine.num_blocks * engine.block_size / max_model_len
-    return {
-        **dict.fromkeys(none.split(), "None"),
-        **dict.fromkeys(false.split(), "False"),
-        "_block_size_resolved": "True",
-        "block_size": str(engine.block_size),
-        "cache_dtype": "auto",
-        "effective_attention_block_size": str(engine.block_size),
-        "enable_prefix_caching": str(engine.enable_prefix_caching),
-        "engine": "0",
-        "gpu_memory_utilization": "0.6",
-        "kv_cache_dtype_skip_layers": "[]",
-        "kv_cache_max_concurrency": str(round(concurrency, 2)),
-        "kv_cache_size_tokens": str(engine.num_blocks * engine.block_size),
-        "kv_offloading_backend": "native",
-        "mamba_cache_dtype": "auto",
-        "mamba_cache_mode": "align",
-        "mamba_ssm_cache_dtype": "float16",
-        "num_gpu_blocks": str(engine.num_blocks),
-        "prefix_cache_retention_interval": "0",
-        "prefix_caching_hash_algo": "sha256",
-        "replayssm_buffer_len": "16",
-        "swa_bounded_replay": "True",
-    }

@@ -89,6 +89,14 @@ def scale_out_disabled() -> Refused:
     return Refused(403, envelope(403, "PermissionDeniedError", text))
 
 
+def told_to_answer(status: int, retry_after_s: float | None) -> Refused:
+    """The answer of a fault that says only a status."""
+    kinds = {429: "Too Many Requests", 500: "InternalServerError", 503: "Service Unavailable"}
+    headers = {} if retry_after_s is None else {"retry-after": f"{retry_after_s:g}"}
+    message = f"The emulated server was told to answer {status}."
+    return Refused(status, envelope(status, kinds[status], message), headers)
+
+
 ENGINE_DEAD = envelope(
     500,
     "InternalServerError",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from gateway.emulator import information, private
+from gateway.emulator import audio, information, messages, pooling, private, responses
 from gateway.emulator.call import Call
 from gateway.emulator.chat import chat
 from gateway.emulator.completions import completions
@@ -59,6 +59,31 @@ _BY_TASK: Final[Mapping[Task, Mapping[str, Route]]] = MappingProxyType(
                 "/v1/completions": _infer(completions),
                 "/tokenize": _post(information.tokenize),
                 "/detokenize": _post(information.detokenize),
+                "/v1/responses": _infer(responses.responses),
+                "/v1/messages": _infer(messages.messages),
+                "/v1/messages/count_tokens": _post(messages.count_tokens),
+            }
+        ),
+        Task.EMBED: MappingProxyType(
+            {
+                "/v1/embeddings": _infer(pooling.embeddings),
+                "/pooling": _infer(pooling.pooling),
+            }
+        ),
+        Task.SCORE: MappingProxyType(
+            {
+                "/score": _infer(pooling.score),
+                "/v1/score": _infer(pooling.score),
+                "/rerank": _infer(pooling.rerank),
+                "/v1/rerank": _infer(pooling.rerank),
+                "/v2/rerank": _infer(pooling.rerank),
+            }
+        ),
+        Task.CLASSIFY: MappingProxyType({"/classify": _infer(pooling.classify)}),
+        Task.TRANSCRIBE: MappingProxyType(
+            {
+                "/v1/audio/transcriptions": _infer(audio.transcriptions),
+                "/v1/audio/translations": _infer(audio.translations),
             }
         ),
     }
@@ -74,6 +99,10 @@ _DEV_MODE: Final[Mapping[str, Route]] = MappingProxyType(
         "/collective_rpc": _post(private.collective_rpc),
     }
 )
+
+
+STORED_RESPONSE: Final = _get(responses.stored_response)
+"""What answers below /v1/responses/."""
 
 
 def routes_of(spec: BackendSpec) -> Mapping[str, Route]:

@@ -12,34 +12,23 @@ from gateway.emulator.engine import Engine
 from gateway.emulator.faults import BEFORE_FAULTS, Fault, FaultBoard, FaultKind
 from gateway.emulator.metrics import Metrics
 from gateway.emulator.presets import DEFAULT_PRESET, preset
-from gateway.emulator.refusals import ENGINE_DEAD, SHUTTING_DOWN, Refused, envelope, not_found
-from gateway.emulator.routes import Route, routes_of
+from gateway.emulator.refusals import (
+    ENGINE_DEAD,
+    SHUTTING_DOWN,
+    Refused,
+    not_found,
+    told_to_answer,
+)
+from gateway.emulator.routes import STORED_RESPONSE, Route, routes_of
 from gateway.emulator.spec import BackendSpec
 from gateway.emulator.state import Recorded, ServerState
-from gateway.emulator.wire import Connection, Exchange, HttpRequest
+from gateway.emulator.wire import Connection, Exchange, HttpRequest, OpenConnections
 
 _BODY_KEPT_BYTES = 256 * 1024
 _UNCOUNTED = frozenset({"/health", "/metrics", "/load", "/ping", "/version"})
 _SIGTERM = frozenset({FaultKind.SIGTERM_HANG, FaultKind.SIGTERM_ERROR, FaultKind.SIGTERM_ABORT})
 _CRASH = frozenset({FaultKind.CRASH_AT_FIRST_INFERENCE})
-
-
-class _Connections(set[Connection]):
-    """The open connections; `are_closed` is set while there are none."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.are_closed = asyncio.Event()
-        self.are_closed.set()
-
-    def add(self, connection: Connection, /) -> None:
-        super().add(connection)
-        self.are_closed.clear()
-
-    def discard(self, connection: object, /) -> None:
-        super().discard(connection)
-        if not self:
-            self.are_closed.set()
+_DEAD = Fault(FaultKind.ENGINE_DEAD)
 
 
 class EmulatedBackend:
@@ -49,15 +38,14 @@ class EmulatedBackend:
         self.spec = spec
         self.faults = FaultBoard()
         self._routes = routes_of(spec)
-        self._connections = _Connections()
+        self._connections = OpenConnections()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._port = spec.port
         self.state: ServerState | None = None
 
     def __repr__(self) -> str:
-        state = "listening" if self.is_listening else "closed"
-        return f"<EmulatedBackend {self.spec.name} {state} on {self._port}>"
+        return f"<EmulatedBackend {self.spec.name} on {self._port} listens={self.is_listening}>"
 
     @property
     def port(self) -> int:
@@ -119,8 +107,8 @@ class EmulatedBackend:
 
     def terminate(self) -> None:
         """What SIGTERM does: the outcome that a fault names, else an error for open requests."""
-        kinds = {fault.kind for fault in self.faults.all()} & _SIGTERM
-        self._terminate(kinds.pop() if kinds else FaultKind.SIGTERM_ERROR)
+        named = [fault.kind for fault in self.faults.all() if fault.kind in _SIGTERM]
+        self._terminate(named[0] if named else FaultKind.SIGTERM_ERROR)
 
     # -- the life of the engine ----------------------------------------------------------------
 
@@ -141,7 +129,7 @@ class EmulatedBackend:
             case FaultKind.HANG:
                 self.live.driver.freeze()
             case FaultKind.ENGINE_DEAD:
-                self._die()
+                self._die(fault)
             case FaultKind.CAPTURE_FAILURE:
                 self._vanish()
             case FaultKind.SLOW_START:
@@ -152,9 +140,8 @@ class EmulatedBackend:
             case _:
                 return
 
-    def _die(self) -> None:
+    def _die(self, fault: Fault = _DEAD) -> None:
         """The engine dies: errors for open requests, 503 for a moment, then the port is closed."""
-        fault = self._fault(FaultKind.ENGINE_DEAD, FaultKind.CRASH_AT_FIRST_INFERENCE)
         self.live.driver.kill()
         self.live.dying = True
         self._later(fault.delay_s, self._vanish_dead)
@@ -189,10 +176,6 @@ class EmulatedBackend:
         self._close_port()
         self._boot()
         await self._listen()
-
-    def _fault(self, *kinds: FaultKind) -> Fault:
-        found = [fault for fault in self.faults.all() if fault.kind in kinds]
-        return found[0] if found else Fault(kinds[0])
 
     # -- the port ------------------------------------------------------------------------------
 
@@ -264,7 +247,7 @@ class EmulatedBackend:
         route = self._find(call)
         if route is None:
             return
-        if not self._has_key(request):
+        if not self.spec.lets_in(request.path, request.headers.get("authorization")):
             raise Refused(401, {"error": "Unauthorized"})
         handler = route.handlers.get(request.method)
         if handler is None:
@@ -286,15 +269,11 @@ class EmulatedBackend:
         if route is None and path != "/" and path.endswith("/") and path[:-1] in self._routes:
             call.send(307, b"", [f"location: {self.url}{path[:-1]}"])
             return None
+        if route is None and path.startswith("/v1/responses/"):
+            return STORED_RESPONSE
         if route is None:
             raise not_found()
         return route
-
-    def _has_key(self, request: HttpRequest) -> bool:
-        """vLLM guards only what is below /v1, /v2 and /inference."""
-        if self.spec.api_key is None or not request.path.startswith(("/v1", "/v2", "/inference")):
-            return True
-        return request.headers.get("authorization") == f"Bearer {self.spec.api_key}"
 
     async def _struck_before(self, call: Call) -> bool:
         """Faults in place of an answer; true if the request is over."""
@@ -303,8 +282,9 @@ class EmulatedBackend:
             raise Refused(500, SHUTTING_DOWN)
         if call.inference and state.dying:
             raise Refused(500, ENGINE_DEAD)
-        if self.faults.strike(_CRASH, path, inference=call.inference) is not None:
-            self._die()
+        crash = self.faults.strike(_CRASH, path, inference=call.inference)
+        if crash is not None:
+            self._die(crash)
             raise Refused(500, ENGINE_DEAD)
         fault = self.faults.strike(BEFORE_FAULTS, path, inference=call.inference)
         if fault is None:
@@ -314,13 +294,4 @@ class EmulatedBackend:
             return True
         if fault.kind is FaultKind.SILENCE:
             await asyncio.Event().wait()
-        raise _status_refusal(fault)
-
-
-def _status_refusal(fault: Fault) -> Refused:
-    status = int(fault.kind.value.removeprefix("status_"))
-    kinds = {429: "Too Many Requests", 500: "InternalServerError", 503: "Service Unavailable"}
-    seconds = fault.retry_after_s
-    headers = {} if seconds is None else {"retry-after": f"{seconds:g}"}
-    message = f"The emulated server was told to answer {status}."
-    return Refused(status, envelope(status, kinds[status], message), headers)
+        raise told_to_answer(int(fault.kind.value.removeprefix("status_")), fault.retry_after_s)

@@ -114,3 +114,9 @@ class BackendSpec:
             raise ValueError(f"max_model_len must be at least 1, got {self.max_model_len}")
         if self.eos_one_in < 1:
             raise ValueError(f"eos_one_in must be at least 1, got {self.eos_one_in}")
+
+    def lets_in(self, path: str, authorization: str | None) -> bool:
+        """Whether a request has the key; vLLM guards only what is below /v1, /v2, /inference."""
+        if self.api_key is None or not path.startswith(("/v1", "/v2", "/inference")):
+            return True
+        return authorization == f"Bearer {self.api_key}"

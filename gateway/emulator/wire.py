@@ -264,3 +264,21 @@ def head(
     if chunked:
         lines.append("transfer-encoding: chunked")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+class OpenConnections(set[Connection]):
+    """The open connections; `are_closed` is set while there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.are_closed = asyncio.Event()
+        self.are_closed.set()
+
+    def add(self, connection: Connection, /) -> None:
+        super().add(connection)
+        self.are_closed.clear()
+
+    def discard(self, connection: object, /) -> None:
+        super().discard(connection)
+        if not self:
+            self.are_closed.set()
