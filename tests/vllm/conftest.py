@@ -27,7 +27,13 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Engi
     """qwen3.5-9b and qwen3.5-27b, by served name."""
     state = tmp_path_factory.mktemp("realvllm")
     made = {name: Engine(name, free_port(), state) for name in ("qwen3.5-9b", "qwen3.5-27b")}
-    environment = {**os.environ, "REAL_VLLM_STATE": str(state)}
+    # One thread for each engine: on two cores their spinning would starve gateway and clients.
+    environment = {
+        **os.environ,
+        "REAL_VLLM_STATE": str(state),
+        "OMP_NUM_THREADS": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    }
     wanted = [f"{engine.served_name}={engine.port}" for engine in made.values()]
     try:
         subprocess.run([START, "start", *wanted], env=environment, check=True)
