@@ -24,6 +24,7 @@ class Outcome(StrEnum):
     BODY_NOT_UTF8 = "invalid_encoding"
     BODY_TOO_DEEP = "json_too_deep"
     BODY_TOO_LARGE = "request_too_large"
+    BODY_TOO_SLOW = "request_timeout"
     BODY_NOT_MULTIPART = "invalid_multipart"
     MEDIA_TYPE_UNSUPPORTED = "unsupported_media_type"
     MODEL_REQUIRED = "model_required"

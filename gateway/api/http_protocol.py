@@ -48,6 +48,10 @@ class GatewayHttpProtocol(HttpToolsProtocol):
         """Forgets the watcher."""
         self._on_gone = None
 
+    def drop(self) -> None:
+        """Closes the connection now, whatever is still to be written."""
+        self.transport.abort()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has closed, or we have."""
         super().connection_lost(exc)

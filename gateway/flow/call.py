@@ -30,6 +30,9 @@ class ClientConnection(Protocol):
     def unwatch(self) -> None:
         """Forgets the watcher."""
 
+    def drop(self) -> None:
+        """Closes the connection now, whatever is still to be written."""
+
 
 class Call:
     """One request: ids, times, what it asked for, who answered, and how it ended."""
@@ -37,6 +40,7 @@ class Call:
     __slots__ = (
         "_interruption",
         "_task",
+        "_timer",
         "asked",
         "attempts",
         "backend",
@@ -84,6 +88,7 @@ class Call:
         self.ttft_s: float | None = None
         self.usage: Usage | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._interruption: GatewayError | None = None
 
     def __repr__(self) -> str:
@@ -94,6 +99,12 @@ class Call:
         self.served_model = model
         self.backend = backend
         self.attempts += 1
+
+    def limit(self, seconds: float, error: GatewayError) -> None:
+        """Interrupts the request with `error` after so long, instead of by any limit before."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.interrupt, error)
 
     def interrupt(self, error: GatewayError) -> None:
         """Ends the request with `error` wherever it waits; the first interruption counts."""
@@ -115,6 +126,8 @@ class Call:
     ) -> None:
         connection: ClientConnection = self.scope[CONNECTION]
         connection.unwatch()
+        if self._timer is not None:
+            self._timer.cancel()
         task, self._task = self._task, None
         interruption = self._interruption
         if interruption is None:

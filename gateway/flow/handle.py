@@ -1,5 +1,6 @@
 """The life of one request, from its head to its last byte, a step a line."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from gateway.flow.attempt import Target
 from gateway.flow.attempt import receive as receive_answer
 from gateway.flow.attempt import send as send_request
 from gateway.flow.authorize import authorize
-from gateway.flow.call import Call, Receive, Scope, Send
+from gateway.flow.call import CONNECTION, Call, ClientConnection, Receive, Scope, Send
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
 from gateway.flow.recover import Attempts, after_failure, when_nothing_is_left
@@ -70,6 +71,7 @@ class Flow:
 
     async def _answer(self, call: Call, receive: Receive) -> None:
         authorize(call, self.keys)
+        call.limit(BODY_LIMIT_S, _BODY_TOO_SLOW)
         taken = await take(call, receive, self.max_body_bytes)
         with taken.payload:
             resolve(call, self.fleet, taken.facts.model, _everything)
@@ -104,6 +106,8 @@ class Flow:
         call.enter_attempt(admitted.model, backend.name)
         self.lessons.begun(backend.name)
         target = self.targets.target(call, admitted, taken, clock.monotonic_s())
+        # The exchange has this limit as well; this one also ends a client that does not read.
+        call.limit(target.limits.total_s + 1.0, _took_too_long(call))
         outcome = await self._exchange(call, target, taken)
         now = clock.monotonic_s()
         if isinstance(outcome, Failed):
@@ -131,6 +135,16 @@ class Flow:
             return None
 
 
+BODY_LIMIT_S = 300.0
+"""Seconds in which a client must have sent its whole request."""
+
+# How long a client that does not read is waited for before its connection is dropped.
+_LAST_WORD_S = 5.0
+
+_BODY_TOO_SLOW = Refusal(
+    Outcome.BODY_TOO_SLOW,
+    f"The request did not arrive whole within {BODY_LIMIT_S:.0f} s. Send it again, faster.",
+)
 _CRASHED = (
     "The gateway failed on this request. Try again; if it happens again, give the operator the "
     "request id of this answer."
@@ -142,8 +156,25 @@ def _everything(model: str) -> bool:
     return bool(model)
 
 
+def _took_too_long(call: Call) -> Refusal:
+    return Refusal(
+        Outcome.UPSTREAM_TIMEOUT,
+        f"The request to '{call.asked}' took longer than the total_s of its model allows.",
+    )
+
+
 async def _refuse(call: Call, refusal: Refusal) -> None:
-    """Tells the client of a refusal: as an answer, or as the last event of a stream."""
+    """Tells the client of a refusal, or drops it if it does not read."""
+    try:
+        async with asyncio.timeout(_LAST_WORD_S):
+            await _tell(call, refusal)
+    except TimeoutError:
+        connection: ClientConnection = call.scope[CONNECTION]
+        connection.drop()
+
+
+async def _tell(call: Call, refusal: Refusal) -> None:
+    """As an answer, or as the last event of a stream."""
     if not call.has_started:
         await relay_error(call, ErrorView.of(refusal))
     elif call.is_stream:

@@ -29,6 +29,7 @@ TABLE: Final[Mapping[Outcome, Face]] = MappingProxyType(
         Outcome.BODY_NOT_UTF8: Face(400, _INVALID, "The body is not valid UTF-8."),
         Outcome.BODY_TOO_DEEP: Face(400, _INVALID, "The JSON is nested too deeply."),
         Outcome.BODY_TOO_LARGE: Face(413, _INVALID, "The body is larger than the limit."),
+        Outcome.BODY_TOO_SLOW: Face(408, _INVALID, "The body did not arrive in time."),
         Outcome.BODY_NOT_MULTIPART: Face(400, _INVALID, "The form can't be read."),
         Outcome.MEDIA_TYPE_UNSUPPORTED: Face(
             415, _INVALID, "The body has a content type or coding that is not taken here."

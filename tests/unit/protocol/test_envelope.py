@@ -22,7 +22,7 @@ def test_every_outcome_has_a_face(outcome: Outcome) -> None:
     face = TABLE[outcome]
     assert 400 <= face.status < 600
     assert face.meaning.endswith(".")
-    assert (face.type == "invalid_request_error") == (face.status in (400, 404, 405, 413, 415))
+    assert (face.type == "invalid_request_error") == (face.status in (400, 404, 405, 408, 413, 415))
 
 
 @pytest.mark.parametrize("protocol", OPENAI)
