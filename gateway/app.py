@@ -90,6 +90,9 @@ class Gateway:
             )
             self._probers[name] = prober
             self._supervisor.start(f"probe {name}", prober.run)
+        self._supervisor.start(
+            "limits", lambda: self.in_flight.watch_limits(self.clock.monotonic_s)
+        )
         self.log.event(
             "info",
             "gateway_started",

@@ -1,6 +1,7 @@
 """One request on its way through the gateway: what is known of it, and its way out."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from types import TracebackType
 from typing import Any, Protocol
@@ -39,8 +40,9 @@ class Call:
 
     __slots__ = (
         "_interruption",
+        "_late_at_s",
+        "_late_error",
         "_task",
-        "_timer",
         "asked",
         "attempts",
         "backend",
@@ -88,7 +90,8 @@ class Call:
         self.ttft_s: float | None = None
         self.usage: Usage | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._late_at_s = math.inf
+        self._late_error: Callable[[Call], GatewayError] | None = None
         self._interruption: GatewayError | None = None
 
     def __repr__(self) -> str:
@@ -100,11 +103,15 @@ class Call:
         self.backend = backend
         self.attempts += 1
 
-    def limit(self, seconds: float, error: GatewayError) -> None:
-        """Interrupts the request with `error` after so long, instead of by any limit before."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self.interrupt, error)
+    def limit(self, at_s: float, error: Callable[["Call"], GatewayError]) -> None:
+        """From `at_s` (monotonic) on the request is late, instead of by any limit before."""
+        self._late_at_s = at_s
+        self._late_error = error
+
+    def interrupt_if_late(self, now: float) -> None:
+        """Ends the request if its limit has passed."""
+        if now >= self._late_at_s and self._late_error is not None:
+            self.interrupt(self._late_error(self))
 
     def interrupt(self, error: GatewayError) -> None:
         """Ends the request with `error` wherever it waits; the first interruption counts."""
@@ -126,8 +133,6 @@ class Call:
     ) -> None:
         connection: ClientConnection = self.scope[CONNECTION]
         connection.unwatch()
-        if self._timer is not None:
-            self._timer.cancel()
         task, self._task = self._task, None
         interruption = self._interruption
         if interruption is None:

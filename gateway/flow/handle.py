@@ -71,7 +71,7 @@ class Flow:
 
     async def _answer(self, call: Call, receive: Receive) -> None:
         authorize(call, self.keys)
-        call.limit(BODY_LIMIT_S, _BODY_TOO_SLOW)
+        call.limit(call.started_s + BODY_LIMIT_S, _body_too_slow)
         taken = await take(call, receive, self.max_body_bytes)
         with taken.payload:
             resolve(call, self.fleet, taken.facts.model, _everything)
@@ -107,7 +107,7 @@ class Flow:
         self.lessons.begun(backend.name)
         target = self.targets.target(call, admitted, taken, clock.monotonic_s())
         # The exchange has this limit as well; this one also ends a client that does not read.
-        call.limit(target.limits.total_s + 1.0, _took_too_long(call))
+        call.limit(clock.monotonic_s() + target.limits.total_s + 1.0, _took_too_long)
         outcome = await self._exchange(call, target, taken)
         now = clock.monotonic_s()
         if isinstance(outcome, Failed):
@@ -141,10 +141,6 @@ BODY_LIMIT_S = 300.0
 # How long a client that does not read is waited for before its connection is dropped.
 _LAST_WORD_S = 5.0
 
-_BODY_TOO_SLOW = Refusal(
-    Outcome.BODY_TOO_SLOW,
-    f"The request did not arrive whole within {BODY_LIMIT_S:.0f} s. Send it again, faster.",
-)
 _CRASHED = (
     "The gateway failed on this request. Try again; if it happens again, give the operator the "
     "request id of this answer."
@@ -154,6 +150,14 @@ _CRASHED = (
 def _everything(model: str) -> bool:
     """Every key may use every model for now."""
     return bool(model)
+
+
+def _body_too_slow(call: Call) -> Refusal:
+    return Refusal(
+        Outcome.BODY_TOO_SLOW,
+        f"The request to {call.endpoint.paths[0]} did not arrive whole within "
+        f"{BODY_LIMIT_S:.0f} s. Send it again, faster.",
+    )
 
 
 def _took_too_long(call: Call) -> Refusal:

@@ -1,10 +1,14 @@
 """The requests that run now, so that shutting down can wait for them and then end them."""
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
+from typing import Final
 
 from gateway.errors import GatewayError
 from gateway.flow.call import Call
+
+_LOOK_EVERY_S: Final = 0.5
 
 
 class InFlight:
@@ -37,6 +41,17 @@ class InFlight:
         for call in calls:
             call.interrupt(error)
         return len(calls)
+
+    async def watch_limits(self, now: Callable[[], float]) -> None:
+        """Interrupts requests that are late, looking at all of them every so often.
+
+        One look at each costs far less than a timer for each.
+        """
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            moment = now()
+            for call in list(self._calls):
+                call.interrupt_if_late(moment)
 
     def add(self, call: Call) -> None:
         """Counts a request in."""

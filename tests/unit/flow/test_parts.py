@@ -164,9 +164,14 @@ async def test_a_limit_interrupts_and_the_last_one_counts() -> None:
     call, in_flight, entered = call_on(Connection()), InFlight(), asyncio.Event()
     task = asyncio.create_task(run(call, in_flight, entered))
     await entered.wait()
-    call.limit(3600, Refusal(Outcome.INTERNAL, "never"))
-    call.limit(0.01, Refusal(Outcome.UPSTREAM_TIMEOUT, "slow"))
+    call.limit(5.0, lambda late: Refusal(Outcome.INTERNAL, "never"))
+    call.limit(10.0, lambda late: Refusal(Outcome.UPSTREAM_TIMEOUT, repr(late)))
+    call.interrupt_if_late(9.9)
+    assert not task.done()
+    watching = asyncio.create_task(in_flight.watch_limits(lambda: 10.0))
     assert await task == "backend_timeout"
+    watching.cancel()
+    await asyncio.wait([watching])
 
 
 async def test_a_cancellation_from_outside_stays_one() -> None:
