@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gateway.flow.stream import OpenStream
+from gateway.protocol.answer import AnswerReading
 from gateway.protocol.headers import Headers
-from gateway.protocol.usage import Usage
 from gateway.recovery.classify import Failure
 
 
@@ -15,7 +15,7 @@ class WholeAnswer(NamedTuple):
     status: int
     headers: Headers
     body: bytes
-    usage: Usage | None = None
+    reading: AnswerReading | None = None
 
 
 class StreamAnswer(NamedTuple):

@@ -117,7 +117,7 @@ def _judged(target: Target, status: int, headers: Headers, body: bytes) -> Attem
             failure = Failure(Kind.MALFORMED, "the answer is not a JSON object", True)
             return Failed(target.told(failure))
     rewriter = ModelRewriter(target.shown_name)
-    return WholeAnswer(status, headers, rewriter.body(body, target.protocol), reading.usage)
+    return WholeAnswer(status, headers, rewriter.body(body, target.protocol), reading)
 
 
 async def _begin_stream(target: Target, exchange: Exchange) -> Attempted:

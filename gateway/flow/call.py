@@ -22,6 +22,14 @@ CONNECTION = "gateway.connection"
 """The key of the scope under which our server puts the client's connection."""
 
 
+class Counted(Protocol):
+    """An answer that can tell its token counts."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The counts, or None if the engine gave none."""
+
+
 class ClientConnection(Protocol):
     """What the flow needs of the client's connection beside ASGI."""
 
@@ -48,6 +56,7 @@ class Call:
         "backend",
         "caller",
         "code",
+        "counted",
         "endpoint",
         "error",
         "has_started",
@@ -63,7 +72,6 @@ class Call:
         "status",
         "ttft_s",
         "upstream_id",
-        "usage",
     )
 
     def __init__(
@@ -88,7 +96,7 @@ class Call:
         self.code: str | None = None
         self.error: str | None = None
         self.ttft_s: float | None = None
-        self.usage: Usage | None = None
+        self.counted: Counted | None = None
         self._task: asyncio.Task[Any] | None = None
         self._late_at_s = math.inf
         self._late_error: Callable[[Call], GatewayError] | None = None

@@ -10,7 +10,6 @@ from gateway.errors import ClientGone, Outcome, Refusal
 from gateway.fleet.registry import Registry
 from gateway.flow.admit import Admitted, NothingLeft, admit
 from gateway.flow.answer import Failed, StreamAnswer
-from gateway.flow.attempt import Target
 from gateway.flow.attempt import receive as receive_answer
 from gateway.flow.attempt import send as send_request
 from gateway.flow.authorize import authorize
@@ -102,37 +101,32 @@ class Flow:
 
     async def _try(self, call: Call, taken: Taken, admitted: Admitted) -> Failed | None:
         """One attempt and, if it brings an answer, its relay; else how it failed."""
-        backend, clock = admitted.backend, self.clock
+        backend, now = admitted.backend, self.clock.monotonic_s
         call.enter_attempt(admitted.model, backend.name)
         self.lessons.begun(backend.name)
-        target = self.targets.target(call, admitted, taken, clock.monotonic_s())
+        target = self.targets.target(call, admitted, taken, now())
         # The exchange has this limit as well; this one also ends a client that does not read.
-        call.limit(clock.monotonic_s() + target.limits.total_s + 1.0, _took_too_long)
-        outcome = await self._exchange(call, target, taken)
-        now = clock.monotonic_s()
-        if isinstance(outcome, Failed):
-            self.lessons.failed(backend, outcome.failure, call.request_id, now)
-            return outcome
-        if outcome is None:
-            self.lessons.succeeded(backend.name, now)
-        else:
-            self.lessons.failed(backend, outcome, call.request_id, now)
-        return None
-
-    async def _exchange(self, call: Call, target: Target, taken: Taken) -> Failed | Failure | None:
-        """Sends, receives, relays: None if all went well, a `Failure` if the relay broke."""
+        call.limit(now() + target.limits.total_s + 1.0, _took_too_long)
         exchange = await send_request(target, taken.payload)
         if isinstance(exchange, Failed):
+            self.lessons.failed(backend, exchange.failure, call.request_id, now())
             return exchange
+        broken: Failure | None = None
         async with exchange:
             answer = await receive_answer(target, exchange)
             if isinstance(answer, Failed):
+                self.lessons.failed(backend, answer.failure, call.request_id, now())
                 return answer
             if isinstance(answer, StreamAnswer):
-                call.ttft_s = self.clock.monotonic_s() - call.started_s
-                return await relay_stream(call, answer, target.told)
-            await relay_whole(call, answer)
-            return None
+                call.ttft_s = now() - call.started_s
+                broken = await relay_stream(call, answer, target.told)
+            else:
+                await relay_whole(call, answer)
+        if broken is None:
+            self.lessons.succeeded(backend.name, now())
+        else:
+            self.lessons.failed(backend, broken, call.request_id, now())
+        return None
 
 
 BODY_LIMIT_S = 300.0

@@ -20,7 +20,7 @@ _DRAIN_LIMIT_S: Final = 1.0
 
 async def relay_whole(call: Call, answer: WholeAnswer) -> None:
     """Sends an answer that is complete."""
-    call.usage = answer.usage
+    call.counted = answer.reading
     headers = [*answer.headers, (b"content-length", b"%d" % len(answer.body))]
     await _start(call, answer.status, headers)
     await call.send({"type": "http.response.body", "body": answer.body})
@@ -51,7 +51,7 @@ async def relay_stream(
             out = await stream.next_bytes()
     except UpstreamFault as fault:
         failure = of_fault(fault)
-    call.usage = stream.watch.usage
+    call.counted = stream.watch
     failure = failure or stream.failure
     if failure is not None:
         failure = told(failure)

@@ -27,7 +27,7 @@ def settle(call: Call, metrics: Metrics, log: Log, now: float) -> None:
 
 def _fields(call: Call, duration_s: float) -> dict[str, Any]:
     served = call.served_model
-    usage = call.usage
+    usage = None if call.counted is None else call.counted.usage
     return {
         "request_id": call.request_id,
         "upstream_id": call.upstream_id,

@@ -22,7 +22,12 @@ class AnswerReading(NamedTuple):
 
     verdict: Verdict
     error: ErrorInfo | None = None
-    usage: Usage | None = None
+    raw_usage: msgspec.Raw | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """The token counts, decoded when they are asked for."""
+        return None if self.raw_usage is None else read_usage(self.raw_usage)
 
 
 def answer_verdict(body: bytes, protocol: Protocol) -> AnswerReading:
@@ -48,7 +53,7 @@ def _openai(body: bytes) -> AnswerReading:
         verdict = Verdict.ABORT
     elif reasons and all(reasons):
         verdict = Verdict.FINISH
-    return AnswerReading(verdict, usage=_usage(chunk.usage))
+    return AnswerReading(verdict, raw_usage=_usage(chunk.usage))
 
 
 def _responses(body: bytes) -> AnswerReading:
@@ -62,7 +67,7 @@ def _responses(body: bytes) -> AnswerReading:
         verdict = Verdict.ABORT
     elif answer.status in ("completed", "incomplete"):
         verdict = Verdict.FINISH
-    return AnswerReading(verdict, usage=_usage(answer.usage))
+    return AnswerReading(verdict, raw_usage=_usage(answer.usage))
 
 
 def _messages(body: bytes) -> AnswerReading:
@@ -76,7 +81,7 @@ def _messages(body: bytes) -> AnswerReading:
         verdict = Verdict.ABORT
     elif answer.stop_reason is not None:
         verdict = Verdict.FINISH
-    return AnswerReading(verdict, usage=_usage(answer.usage))
+    return AnswerReading(verdict, raw_usage=_usage(answer.usage))
 
 
 def _generic(body: bytes, protocol: Protocol) -> AnswerReading:
@@ -90,7 +95,7 @@ def _generic(body: bytes, protocol: Protocol) -> AnswerReading:
         return AnswerReading(Verdict.ORDINARY if is_text else Verdict.MALFORMED)
     if is_set(chunk.error) or chunk.object == "error":
         return _failed(body)
-    return AnswerReading(Verdict.ORDINARY, usage=_usage(chunk.usage))
+    return AnswerReading(Verdict.ORDINARY, raw_usage=_usage(chunk.usage))
 
 
 def _failed(body: bytes) -> AnswerReading:
@@ -99,5 +104,5 @@ def _failed(body: bytes) -> AnswerReading:
     return AnswerReading(Verdict.ERROR, found or ErrorInfo("the engine gave no message"))
 
 
-def _usage(raw: msgspec.Raw) -> Usage | None:
-    return read_usage(raw) if is_set(raw) else None
+def _usage(raw: msgspec.Raw) -> msgspec.Raw | None:
+    return raw if is_set(raw) else None

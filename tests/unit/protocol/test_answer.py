@@ -2,20 +2,23 @@
 
 import pytest
 
-from gateway.protocol.answer import AnswerReading, answer_verdict
+from gateway.protocol.answer import answer_verdict
 from gateway.protocol.chunks import Protocol, Verdict
 from gateway.protocol.engine_error import ErrorInfo
 from gateway.protocol.usage import Usage
 
 CHAT, GENERIC, AUDIO = Protocol.OPENAI_CHAT, Protocol.GENERIC, Protocol.TRANSCRIPTION
 RESPONSES, MESSAGES = Protocol.RESPONSES, Protocol.MESSAGES
-FINISH, ORDINARY = AnswerReading(Verdict.FINISH), AnswerReading(Verdict.ORDINARY)
-COUNTED = AnswerReading(Verdict.FINISH, None, Usage(1))
-ABORT, MALFORMED = AnswerReading(Verdict.ABORT), AnswerReading(Verdict.MALFORMED)
+Reading = tuple[Verdict, ErrorInfo | None, Usage | None]
+FINISH: Reading = (Verdict.FINISH, None, None)
+ORDINARY: Reading = (Verdict.ORDINARY, None, None)
+COUNTED: Reading = (Verdict.FINISH, None, Usage(1))
+ABORT: Reading = (Verdict.ABORT, None, None)
+MALFORMED: Reading = (Verdict.MALFORMED, None, None)
 
 
-def error(message: str) -> AnswerReading:
-    return AnswerReading(Verdict.ERROR, ErrorInfo(message))
+def error(message: str) -> Reading:
+    return (Verdict.ERROR, ErrorInfo(message), None)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def error(message: str) -> AnswerReading:
         (MESSAGES, b'{"type":"error","error":{"message":"m"}}', error("m")),
         (MESSAGES, b"x", MALFORMED),
         (GENERIC, b'{"data":[{"embedding":[1.5,2]}],"usage":{"prompt_tokens":4}}',
-         AnswerReading(Verdict.ORDINARY, None, Usage(4))),
+         (Verdict.ORDINARY, None, Usage(4))),
         (GENERIC, b' {"error":{"message":"m"}}', error("m")),
         (GENERIC, b'{"data":[', MALFORMED),
         (GENERIC, b"\x00\x01raw", ORDINARY),
@@ -58,9 +61,10 @@ def error(message: str) -> AnswerReading:
         (AUDIO, b"plain text", ORDINARY),
         (AUDIO, b"{braces} are text too", ORDINARY),
         (AUDIO, b'{"text":"a","usage":{"type":"duration","seconds":3}}',
-         AnswerReading(Verdict.ORDINARY, None, Usage())),
+         (Verdict.ORDINARY, None, Usage())),
         (AUDIO, b'{"error":{"message":"m"}}', error("m")),
     ],
 )  # fmt: skip
-def test_bodies(protocol: Protocol, body: bytes, reading: AnswerReading) -> None:
-    assert answer_verdict(body, protocol) == reading
+def test_bodies(protocol: Protocol, body: bytes, reading: Reading) -> None:
+    found = answer_verdict(body, protocol)
+    assert (found.verdict, found.error, found.usage) == reading
