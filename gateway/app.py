@@ -128,6 +128,7 @@ class Gateway:
         closing += [pool.close(_CLOSE_LIMIT_S) for pool in self._pools.values()]
         await asyncio.gather(*closing)
         self.log.event("info", "gateway_stopped")
+        await asyncio.to_thread(self.log.close)
 
     def _build(self) -> FrontDoor:
         settings = self.settings

@@ -23,6 +23,9 @@ class Sink(Protocol):
     def write(self, line: bytes) -> None:
         """Takes one line without its line end."""
 
+    def close(self) -> None:
+        """Writes what is left; may block for a moment."""
+
 
 class Log:
     """Writes records as lines. `access` is for requests, `event` for everything else."""
@@ -56,6 +59,10 @@ class Log:
         """A fault of our own, with where it happened."""
         trace = "".join(traceback.format_exception(error))
         self.event("error", event, error=repr(error), trace=trace, **fields)
+
+    def close(self) -> None:
+        """Lets the last lines out; may block for a moment."""
+        self._sink.close()
 
     def _write(self, event: str, fields: Mapping[str, Any]) -> None:
         stamp = datetime.fromtimestamp(self._wall_s(), UTC).isoformat(timespec="milliseconds")

@@ -54,6 +54,8 @@ class Kept:
     def write(self, line: bytes) -> None:
         self.lines.append(line)
 
+    def close(self) -> None: ...
+
 
 def test_json_lines_are_one_object_each_with_readable_names() -> None:
     kept = Kept()
@@ -91,6 +93,14 @@ def test_levels(least: str, written: int) -> None:
     for level in ("debug", "info", "warning", "error"):
         log.event(level, "happened")  # type: ignore[arg-type]
     assert len(kept.lines) == written
+
+
+def test_closing_the_log_writes_the_last_lines() -> None:
+    out = io.BytesIO()
+    log = Log(LineWriter(out), lambda: 0.0)
+    log.event("info", "last_words")
+    log.close()
+    assert b"last_words" in out.getvalue()
 
 
 def test_access_lines_can_be_switched_off() -> None:

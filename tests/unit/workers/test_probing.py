@@ -23,6 +23,8 @@ class Lines:
     def write(self, line: bytes) -> None:
         self.records.append(json.loads(line))
 
+    def close(self) -> None: ...
+
     def named(self, event: str) -> list[dict[str, object]]:
         return [r for r in self.records if r["event"] == event]
 
