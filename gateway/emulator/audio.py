@@ -1,9 +1,14 @@
-"""POST /v1/audio/transcriptions and /translations: text made from a hash of the file."""
+"""POST /v1/audio/transcriptions and /translations: text made from a hash of the file.
+
+Ids, objects and keys are those of vLLM 0.32.0, entrypoints/speech_to_text.
+"""
 
 import time
+from dataclasses import dataclass
 from email.parser import BytesParser
 from email.policy import HTTP
 from hashlib import blake2b
+from typing import Any
 
 from gateway.emulator import tokens
 from gateway.emulator.call import Call
@@ -13,14 +18,26 @@ from gateway.emulator.vocabulary import ENGLISH
 _WORDS_SAID = 12
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    salt: str
+    id_prefix: str
+    chunk: str
+    has_usage: bool
+
+
+_TRANSCRIBED = _Kind("transcribed", "transcribe", "transcription.chunk", has_usage=True)
+_TRANSLATED = _Kind("translated", "translate", "translation.chunk", has_usage=False)
+
+
 async def transcriptions(call: Call) -> None:
     """What was said, in its own language."""
-    await _answer(call, "transcribed")
+    await _answer(call, _TRANSCRIBED)
 
 
 async def translations(call: Call) -> None:
     """What was said, in English."""
-    await _answer(call, "translated")
+    await _answer(call, _TRANSLATED)
 
 
 def said_in(file: bytes, kind: str) -> str:
@@ -29,37 +46,39 @@ def said_in(file: bytes, kind: str) -> str:
     return " ".join(ENGLISH[byte % len(ENGLISH)] for byte in raw[:_WORDS_SAID])
 
 
-async def _answer(call: Call, kind: str) -> None:
+async def _answer(call: Call, kind: _Kind) -> None:
     form = _form(call)
     model = form.get("model", b"").decode("utf-8", "replace")
     call.record.model = model
     served = call.model({"model": model})
     if "file" not in form:
         raise missing("body.file", form)
-    text = said_in(form["file"], kind)
+    text = said_in(form["file"], kind.salt)
     if form.get("stream") == b"true":
-        _stream(call, served, text)
+        _stream(call, kind, served, text)
     elif form.get("response_format") == b"text":
         call.send(200, text.encode(), ["content-type: text/plain; charset=utf-8"])
     else:
-        seconds = max(1, len(form["file"]) // 32_000)
-        call.send_json(200, {"text": text, "usage": {"type": "duration", "seconds": seconds}})
+        answer: dict[str, Any] = {"text": text}
+        if kind.has_usage:
+            seconds = max(1, len(form["file"]) // 32_000)
+            answer["usage"] = {"type": "duration", "seconds": seconds}
+        call.send_json(200, answer)
 
 
-def _stream(call: Call, model: str, text: str) -> None:
+def _stream(call: Call, kind: _Kind, model: str, text: str) -> None:
     ids = tokens.encode(text)
     head = {
-        "id": call.answer_id("trsc", {}),
-        "object": "transcription.chunk",
+        "id": call.answer_id(kind.id_prefix, {}),
+        "object": kind.chunk,
         "created": int(time.time()),
         "model": model,
     }
     with call.open_stream() as stream:
         for index, token in enumerate(ids):
-            is_last = index == len(ids) - 1
-            delta = {"content": tokens.decode([token])}
-            finish = "stop" if is_last else None
-            choice = {"delta": delta, "finish_reason": finish, "stop_reason": None}
+            choice: dict[str, Any] = {"delta": {"content": tokens.decode([token])}}
+            if index == len(ids) - 1:
+                choice |= {"finish_reason": "stop", "stop_reason": None}
             stream.data({**head, "choices": [choice]})
         stream.done()
 

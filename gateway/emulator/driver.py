@@ -103,12 +103,15 @@ class Driver:
     def submit(self, requests: Sequence[tuple[list[int], TokenSource]]) -> Run:
         """Queue one engine request per choice: its prompt ids (which grow) and its source.
 
-        Raises EngineDeadError or EngineBusyError.
+        Raises EngineDeadError or EngineBusyError, or ValueError for a prompt that could never run;
+        then none of the choices is queued.
         """
         if self.dead:
             raise EngineDeadError
         if not self.engine.accepts(len(requests)):
             raise EngineBusyError
+        for ids, _ in requests:
+            self.engine.check(len(ids))
         now = self._loop.time()
         self._counter += 1
         run = Run(self, tuple(f"{self._counter}-{index}" for index in range(len(requests))))
@@ -138,7 +141,7 @@ class Driver:
     def thaw(self) -> None:
         """Go on after `freeze`."""
         self.frozen = False
-        if self._step is not None and self._timer is None:
+        if self._step is not None and self._timer is None and not self.dead:
             self._next_at = self._loop.time()
             self._timer = self._loop.call_soon(self._end_step)
         else:

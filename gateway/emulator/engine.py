@@ -85,16 +85,19 @@ class Engine:
         limit = self.spec.max_num_queued_reqs
         return limit is None or self.running + self.waiting + count <= limit
 
-    def fits(self, tokens: int) -> bool:
-        """Whether a sequence of `tokens` can ever be held."""
-        return -(-tokens // self.kv.block_size) <= self.kv.usable_blocks
+    def check(self, prompt_tokens: int) -> None:
+        """Raise ValueError for a prompt that could never run."""
+        if prompt_tokens < 1:
+            raise ValueError("a request needs at least one prompt token")
+        if -(-(prompt_tokens + 1) // self.kv.block_size) > self.kv.usable_blocks:
+            raise ValueError(
+                f"a prompt of {prompt_tokens} tokens does not fit into the KV memory of "
+                f"{self.kv.usable_blocks} blocks"
+            )
 
     def submit(self, request: EngineRequest, now: float) -> Sequence:
-        """Put a request at the end of the queue. ValueError when it could never run."""
-        if request.prompt_tokens < 1:
-            raise ValueError(f"request {request.id} has no prompt tokens")
-        if not self.fits(request.prompt_tokens + 1):
-            raise ValueError(f"request {request.id} needs more KV memory than there is")
+        """Put a request at the end of the queue. ValueError as `check`."""
+        self.check(request.prompt_tokens)
         sequence = Sequence(request, now)
         self._waiting.append(sequence)
         return sequence
@@ -123,13 +126,18 @@ class Engine:
         return None if begun is None else self.finish_step(begun)
 
     def begin_step(self, now: float) -> Step | None:
-        """Schedule one step; None when there is nothing to run."""
+        """Schedule one step; None when there is nothing to run.
+
+        RuntimeError when a request has become longer than the whole memory; it is dropped.
+        """
         scheduled: list[tuple[Sequence, int]] = []
         preempted: list[str] = []
         budget = self._schedule_running(scheduled, preempted)
         if not preempted:
             self._admit(scheduled, budget, now)
         if not scheduled:
+            if self._waiting:
+                raise self._outgrown(self._waiting.popleft())
             return None
         if len(self._running) > self._max_running:
             self._max_running = len(self._running)
@@ -206,7 +214,8 @@ class Engine:
     def _grow(self, sequence: Sequence, count: int, preempted: list[str]) -> bool:
         """Find blocks for `count` more tokens, preempting the youngest until there are enough."""
         while True:
-            missing = self._missing_blocks(sequence, sequence.computed + count)
+            blocks = -(-(sequence.computed + count) // self.kv.block_size)
+            missing = blocks - len(sequence.blocks)
             if missing <= 0:
                 return True
             taken = self.kv.take(missing)
@@ -215,11 +224,15 @@ class Engine:
                 return True
             victim = self._running.pop()
             if victim is sequence and not self._running:
-                raise RuntimeError(f"request {sequence.request.id} outgrew the KV memory")
+                raise self._outgrown(victim)
             self._preempt(victim)
             preempted.append(victim.request.id)
             if victim is sequence:
                 return False
+
+    def _outgrown(self, sequence: Sequence) -> RuntimeError:
+        self._free(sequence)
+        return RuntimeError(f"request {sequence.request.id} outgrew the KV memory")
 
     def _preempt(self, victim: Sequence) -> None:
         """Recompute preemption: all of its KV goes, and it is the next to be admitted."""
@@ -260,9 +273,6 @@ class Engine:
         # The last token is always computed, since its logits are needed.
         limit = (sequence.total - 1) // self.kv.block_size
         return self.kv.cached_prefix(sequence.request.hashes, limit)
-
-    def _missing_blocks(self, sequence: Sequence, tokens: int) -> int:
-        return -(-tokens // self.kv.block_size) - len(sequence.blocks)
 
     def _publish(self, sequence: Sequence) -> None:
         full = sequence.computed // self.kv.block_size

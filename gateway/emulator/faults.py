@@ -91,9 +91,32 @@ class Fault:
     name: str = "another-model"
     """The id that WRONG_NAME serves."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a field that could only fail later, in the middle of an answer."""
+        _check_whole("after_events", self.after_events, least=0)
+        if self.count is not None:
+            _check_whole("count", self.count, least=1)
+        if not isinstance(self.paths, tuple) or not all(isinstance(p, str) for p in self.paths):
+            raise ValueError(f"paths must be a list of strings, got {self.paths!r}")
+        for name in ("retry_after_s", "delay_s", "restart_after_s"):
+            value = getattr(self, name)
+            if value is None and name != "delay_s":
+                continue
+            if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+                raise ValueError(f"{name} must be a number of seconds, got {value!r}")
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name must be a model id, got {self.name!r}")
+
+
+def _check_whole(name: str, value: Any, *, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}")
+
 
 def parse_fault(value: Mapping[str, Any]) -> Fault:
     """A fault from JSON, e.g. {"kind": "cut_rst", "after_events": 3}. ValueError explains."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"a fault is an object with at least `kind`, got {value!r}")
     known = {entry.name for entry in fields(Fault)}
     unknown = sorted(set(value) - known)
     if unknown:
@@ -103,8 +126,10 @@ def parse_fault(value: Mapping[str, Any]) -> Fault:
     except ValueError:
         kinds = ", ".join(FaultKind)
         raise ValueError(f"unknown fault kind {value.get('kind')!r}; use one of {kinds}") from None
-    rest = {key: entry for key, entry in value.items() if key not in ("kind", "paths")}
-    return replace(Fault(kind, paths=tuple(value.get("paths", ()))), **rest)
+    rest = {key: entry for key, entry in value.items() if key != "kind"}
+    if isinstance(rest.get("paths"), list):
+        rest["paths"] = tuple(rest["paths"])
+    return replace(Fault(kind), **rest)
 
 
 def fault_json(fault: Fault) -> dict[str, Any]:

@@ -95,7 +95,8 @@ class Generation:
         return text
 
     def _flush(self) -> str:
-        text, self._held = self._held + self._decoder.decode(b"", final=True), ""
+        """All that is held back; the bytes of an unfinished character never show, as in vLLM."""
+        text, self._held = self._held, ""
         return text
 
 

@@ -10,8 +10,6 @@ from gateway.emulator.driver import EngineDeadError
 from gateway.emulator.generation import Limits
 from gateway.emulator.refusals import ENGINE_DEAD, Refused, missing
 
-_STOP_REASONS = (("length", "max_tokens"), ("stop", "end_turn"))
-
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
@@ -40,18 +38,17 @@ async def messages(call: Call) -> None:
         (choice,) = await generating.collect(run)
     finally:
         run.cancel()
-    call.send_json(
-        200,
-        {
-            "id": plan.id,
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "text", "text": choice.text}],
-            "model": plan.model,
-            "stop_reason": _stop_reason(choice.finish),
-            "usage": {"input_tokens": len(plan.prompt), "output_tokens": choice.count},
-        },
-    )
+    message = {
+        "id": plan.id,
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": choice.text}],
+        "model": plan.model,
+        **_ending(choice.finish, choice.stop_reason),
+        "usage": {"input_tokens": len(plan.prompt), "output_tokens": choice.count},
+    }
+    # Unlike in a stream, vLLM leaves out what is null.
+    call.send_json(200, {key: value for key, value in message.items() if value is not None})
 
 
 async def count_tokens(call: Call) -> None:
@@ -71,8 +68,10 @@ async def count_tokens(call: Call) -> None:
 def _plan(call: Call, body: fields.Body) -> _Plan:
     model = call.model(body)
     prompt = _prompt(call, body, model)
+    # vLLM takes only these two from the body (anthropic/serving.py): no `ignore_eos`, no `stop`.
+    asked: fields.Body = {"stop": body.get("stop_sequences")}
     rules = generating.limits(
-        call, body, len(prompt), fields.integer(body, "max_tokens"), at_least=True
+        call, asked, len(prompt), fields.integer(body, "max_tokens"), at_least=True
     )
     return _Plan(call.answer_id("chatcmpl", body), model, prompt, rules)
 
@@ -95,15 +94,20 @@ def _in_anthropics_words(refused: Refused) -> Refused:
     return Refused(refused.status, {"type": "error", "error": told}, refused.headers)
 
 
-def _stop_reason(finish: str) -> str:
-    return dict(_STOP_REASONS).get(finish, finish)
+def _ending(finish: str | None, stop: str | None) -> dict[str, str | None]:
+    """Why a message ended, in Anthropic's words; an aborted one has no reason."""
+    if finish == "length":
+        return {"stop_reason": "max_tokens", "stop_sequence": None}
+    if finish != "stop":
+        return {"stop_reason": None, "stop_sequence": None}
+    return {"stop_reason": "end_turn" if stop is None else "stop_sequence", "stop_sequence": stop}
 
 
 async def _stream(call: Call, plan: _Plan) -> None:
     with call.open_stream() as stream:
         run = generating.start(call, [plan.prompt], plan.rules)
         try:
-            count, finish = 0, None
+            count, finish, stop = 0, None, None
             while finish is None:
                 _, token = await run.next()
                 if count == 0:
@@ -112,8 +116,8 @@ async def _stream(call: Call, plan: _Plan) -> None:
                 if token.text:
                     delta = {"type": "text_delta", "text": token.text}
                     _send(stream, "content_block_delta", {"delta": delta, "index": 0})
-                finish = token.finish
-            _close(stream, plan, finish, count)
+                finish, stop = token.finish, token.stop_reason
+            _close(stream, plan, _ending(finish, stop), count)
         except EngineDeadError:
             stream.named("error", _in_anthropics_words(Refused(500, ENGINE_DEAD)).body)
         finally:
@@ -137,11 +141,10 @@ def _open(stream: EventStream, plan: _Plan) -> None:
     _send(stream, "content_block_start", {"content_block": block, "index": 0})
 
 
-def _close(stream: EventStream, plan: _Plan, finish: str, count: int) -> None:
+def _close(stream: EventStream, plan: _Plan, ending: Mapping[str, str | None], count: int) -> None:
     _send(stream, "content_block_stop", {"index": 0})
-    delta = {"stop_reason": _stop_reason(finish), "stop_sequence": None}
     usage = {"input_tokens": len(plan.prompt), "output_tokens": count}
-    _send(stream, "message_delta", {"delta": delta, "usage": usage})
+    _send(stream, "message_delta", {"delta": ending, "usage": usage})
     _send(stream, "message_stop", {})
 
 

@@ -114,7 +114,7 @@ class Metrics:
 
     def _first_token(self, sequence: Sequence, ended: float) -> None:
         prompt, cached = sequence.request.prompt_tokens, sequence.cached_tokens
-        self._observe("vllm:time_to_first_token_seconds", ended - sequence.arrived)
+        self._observe("vllm:time_to_first_token_seconds", max(0.0, ended - sequence.arrived))
         self._count("vllm:prompt_tokens_total", prompt)
         self._count("vllm:prompt_tokens_cached_total", cached)
         self._count("vllm:prompt_tokens_by_source_total", prompt - cached, "local_compute")
@@ -137,7 +137,7 @@ class Metrics:
             "request_max_num_generation_tokens": sequence.generated,
             "request_params_n": 1,
             "request_params_max_tokens": sequence.generated,
-            "e2e_request_latency_seconds": ended - arrived,
+            "e2e_request_latency_seconds": max(0.0, ended - arrived),
             "request_queue_time_seconds": max(0.0, scheduled - arrived),
             "request_inference_time_seconds": max(0.0, ended - scheduled),
             "request_prefill_time_seconds": max(0.0, first - scheduled),

@@ -49,7 +49,7 @@ async def pooling(call: Call) -> None:
     """POST /pooling."""
     body, model, texts = _read(call, "input")
     data = [{"index": i, "object": "pooling", "data": vector(t)} for i, t in enumerate(texts)]
-    _send(call, body, "pool", model, {"object": "list", "data": data}, texts)
+    _send(call, body, "pooling", model, {"object": "list", "data": data}, texts)
 
 
 async def classify(call: Call) -> None:
@@ -91,12 +91,13 @@ async def rerank(call: Call) -> None:
     results = [
         {"index": i, "document": {"text": d, "multi_modal": None}, "relevance_score": s}
         for s, i, d in sorted(
-            ((relevance(query, d), i, d) for i, d in enumerate(documents)), reverse=True
+            ((relevance(query, d), i, d) for i, d in enumerate(documents)),
+            key=lambda result: -result[0],
         )
     ]
     top = fields.integer(body, "top_n") or len(results)
     count = _count(call, [query, *documents])
-    answer_id = call.answer_id("rerank", body)
+    answer_id = call.answer_id("score", body)  # vLLM 0.32: one class serves both
     call.send_json(
         200,
         {
@@ -146,6 +147,7 @@ def _send(
         "total_tokens": count,
         "completion_tokens": 0,
         "prompt_tokens_details": None,
+        "completion_tokens_details": None,
     }
     head = {"id": call.answer_id(prefix, body), "object": answer["object"]}
     made = {"created": int(time.time()), "model": model, "data": answer["data"], "usage": usage}

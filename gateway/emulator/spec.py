@@ -63,6 +63,11 @@ class EngineSpec:
         """Blocks of KV memory, the null block of vLLM included."""
         return self.kv_tokens // self.block_size
 
+    @property
+    def largest_sequence_tokens(self) -> int:
+        """The longest sequence that the memory holds when it runs alone."""
+        return (self.num_blocks - 1) * self.block_size
+
 
 @dataclass(frozen=True, slots=True)
 class BackendSpec:
@@ -114,6 +119,13 @@ class BackendSpec:
             raise ValueError(f"max_model_len must be at least 1, got {self.max_model_len}")
         if self.eos_one_in < 1:
             raise ValueError(f"eos_one_in must be at least 1, got {self.eos_one_in}")
+        if self.engine is not None and self.max_model_len > self.engine.largest_sequence_tokens:
+            # vLLM refuses to start as well; here such a sequence would preempt itself for ever.
+            raise ValueError(
+                f"max_model_len {self.max_model_len} does not fit into the KV memory, which holds "
+                f"a sequence of {self.engine.largest_sequence_tokens} tokens; lower it or raise "
+                "kv_tokens"
+            )
 
     def lets_in(self, path: str, authorization: str | None) -> bool:
         """Whether a request has the key; vLLM guards only what is below /v1, /v2, /inference."""

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.emulator.fleet import EmulatedFleet
-from tests.support import captures
-from tests.support.captures import SERVED
+from tests.support import captures, wire
+from tests.support.captures import SERVED, Capture
 from tests.support.fleet import spec
 from tests.support.rawclient import RawConnection
 
@@ -16,12 +16,18 @@ PREFIXES = ("02_models", "03_", "04_", "05_", "06_", "07_", "08_", "09_", "10_",
 DIFFERENT = {
     "05_chat_stream_to_eos": "the emulated answer ends at the limit, so its last event has text",
     "12_cors_preflight": "browsers talk to the gateway, never to an engine",
-    "11_audio": "the engine's refusal is that of its form parser, word for word",
     "06_json_schema_bad": "the engine's refusal is that of its schema library, word for word",
 }
 
 # Two choices end in an order of their own: the first and the last two kinds are compared.
 INTERLEAVED = {"05_chat_n2_stream", "04_comp_batch_stream"}
+
+
+def header_names(capture: Capture) -> list[str]:
+    """The names of the final head's headers, as they were captured."""
+    heads = (wire.parse_head(part) for part in capture.response.split(b"\r\n\r\n"))
+    headers = next(headers for first, headers in heads if not first.startswith("HTTP/1.1 1"))
+    return [name.lower() for name, _ in headers]
 
 
 def shape(value: Any) -> Any:
@@ -75,6 +81,7 @@ async def test_the_emulator_answers_in_the_engines_shape(name: str) -> None:
             await connection.request(capture.method, capture.target, headers, body)
             answer = await connection.read_answer(has_body=capture.method != "HEAD")
     assert (answer.status, answer.header("content-type")) == (capture.status, capture.content_type)
+    assert [header.lower() for header, _ in answer.headers] == header_names(capture)
     if (capture.content_type or "").startswith("text/event-stream"):
         theirs, ours = kinds(capture.answer), kinds(answer.body)
         if name in INTERLEAVED:
