@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 import click
@@ -15,7 +15,8 @@ from gateway.settings import ENV_PREFIX, Settings, unknown_variables
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_NUMBERS: Final[Mapping[type, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
+# Any: click's ParamType is generic in newer versions only.
+_NUMBERS: Final[Mapping[type, Any]] = MappingProxyType({int: click.INT, float: click.FLOAT})
 
 
 def settings_options(command: F) -> F:
@@ -91,7 +92,7 @@ def _option(name: str, field: FieldInfo) -> Callable[[F], F]:
     return click.option(flag, name, default=None, help=text, type=_param_type(kind))
 
 
-def _param_type(kind: type) -> click.ParamType[Any]:
+def _param_type(kind: type) -> Any:
     if issubclass(kind, StrEnum):
         return click.Choice([member.value for member in kind])
     if issubclass(kind, Path):

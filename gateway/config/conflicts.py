@@ -1,11 +1,13 @@
 """Rules: two backends can't have the same name, NPU or address."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import combinations
 
 from gateway.config.draft import Draft, Entry
 from gateway.config.problems import Code, Finding
 from gateway.config.schema import BackendConfig
+
+Pair = tuple[Entry[BackendConfig], Entry[BackendConfig]]
 
 
 def backend_name_twice(draft: Draft) -> Iterator[Finding]:
@@ -41,9 +43,9 @@ def npu_twice(draft: Draft) -> Iterator[Finding]:
 
 def npu_shared(draft: Draft) -> Iterator[Finding]:
     """Two enabled backends of one node use different NPUs."""
-    for one, other in combinations(draft.enabled_backends, 2):
+    for one, other in _pairs(draft, lambda backend: backend.node_name.casefold()):
         shared = sorted(set(one.record.npus) & set(other.record.npus))
-        if not shared or not _same_node(one, other):
+        if not shared:
             continue
         ids = ", ".join(map(str, shared))
         yield Finding(
@@ -55,16 +57,19 @@ def npu_shared(draft: Draft) -> Iterator[Finding]:
         )
 
 
-def _same_node(one: Entry[BackendConfig], other: Entry[BackendConfig]) -> bool:
-    return one.record.node_name.casefold() == other.record.node_name.casefold()
+def _pairs(draft: Draft, place: Callable[[BackendConfig], Hashable]) -> Iterator[Pair]:
+    """The enabled backends that share a place, two by two."""
+    neighbours: dict[Hashable, list[Entry[BackendConfig]]] = {}
+    for entry in draft.enabled_backends:
+        neighbours.setdefault(place(entry.record), []).append(entry)
+    for group in neighbours.values():
+        yield from combinations(group, 2)
 
 
 def address_twice(draft: Draft) -> Iterator[Finding]:
     """Two enabled backends listen on different addresses."""
-    for one, other in combinations(draft.enabled_backends, 2):
+    for one, other in _pairs(draft, lambda backend: backend.address.listener):
         here, there = one.record.address, other.record.address
-        if here.listener != there.listener:
-            continue
         path = ("backends", other.index, "url")
         if here.prefix != there.prefix:
             yield Finding(

@@ -1,6 +1,7 @@
 """The kinds of values a routing file holds, and what each refuses with which remedy."""
 
 import re
+import unicodedata
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, StrictBool
@@ -11,6 +12,8 @@ from gateway.config.url import UrlProblem, parse_backend_url
 _BACKEND_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_NAME_CHARS: Final = 512
+MAX_COUNT: Final = 2**53
+"""Above it floats, and many readers of JSON, lose whole numbers; nothing here comes near it."""
 
 
 def refuse(code: str, message: str, remedy: str) -> PydanticCustomError:
@@ -35,14 +38,15 @@ def _name(value: str) -> str:
     return value
 
 
-def _text(value: str) -> str:
+def plain_text(value: str) -> str:
+    """The value, when it can be shown on one line; raises an error of pydantic otherwise."""
     if not value or value != value.strip():
         raise refuse(
             "bad_text",
             f"{value!r} is empty or begins or ends with white space",
             "Give a value without white space around it, or remove the field.",
         )
-    if any(ord(ch) < 32 or ord(ch) == 127 or 0xD800 <= ord(ch) < 0xE000 for ch in value):
+    if any(unicodedata.category(ch) in ("Cc", "Cs") for ch in value):
         raise refuse(
             "bad_text", f"{value!r} has control characters in it", "Remove the control characters."
         )
@@ -50,7 +54,7 @@ def _text(value: str) -> str:
 
 
 def _public_name(value: str) -> str:
-    _text(value)
+    plain_text(value)
     if len(value) > MAX_NAME_CHARS:
         raise refuse(
             "bad_model_name",
@@ -79,10 +83,10 @@ def _variable(value: str) -> str:
 
 
 Flag = StrictBool
-Count = Annotated[int, Field(strict=True, gt=0)]
-NpuId = Annotated[int, Field(strict=True, ge=0)]
+Count = Annotated[int, Field(strict=True, gt=0, le=MAX_COUNT)]
+NpuId = Annotated[int, Field(strict=True, ge=0, le=MAX_COUNT)]
 PositiveNumber = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Text = Annotated[str, Field(strict=True), AfterValidator(_text)]
+Text = Annotated[str, Field(strict=True), AfterValidator(plain_text)]
 Name = Annotated[str, Field(strict=True), AfterValidator(_name)]
 PublicName = Annotated[str, Field(strict=True), AfterValidator(_public_name)]
 Url = Annotated[str, Field(strict=True), AfterValidator(_url)]

@@ -6,6 +6,8 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from gateway.config.fields import plain_text
+
 
 class Labels(Mapping[str, str]):
     """An immutable, hashable mapping of label names to values, kept in order of name."""
@@ -39,7 +41,9 @@ class Labels(Mapping[str, str]):
     def __get_pydantic_core_schema__(
         cls, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        text = core_schema.str_schema(strict=True, min_length=1)
+        text = core_schema.no_info_after_validator_function(
+            plain_text, core_schema.str_schema(strict=True, min_length=1)
+        )
         as_dict = core_schema.dict_schema(text, text)
         from_dict = core_schema.no_info_after_validator_function(cls, as_dict)
         return core_schema.json_or_python_schema(

@@ -86,7 +86,7 @@ def parse(text: str) -> Parsed:
     reader = _TreeReader()
     try:
         tree = reader.read(root, ())
-    except _TooLarge:
+    except (_TooLarge, RecursionError):  # a mapping that merges itself has no end
         return _failed(_too_large())
     marks = Marks(reader.keys, reader.values)
     if not isinstance(tree, dict):
@@ -175,10 +175,11 @@ class _TreeReader:
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
         merged: dict[str, Any] = {}
         own: dict[str, Any] = {}
+        # The winner is read last, so that its place is the one that is noted.
+        for source in reversed(list(self._sources(node, path))):
+            merged.update(self._mapping(source, path))
         for key_node, value_node in node.value:
             if key_node.tag == _MERGE_TAG:
-                for source in self._merge_sources(value_node, path):
-                    merged = {**self._mapping(source, path), **merged}
                 continue
             key = key_node.value if isinstance(key_node, ScalarNode) else None
             if key is None:
@@ -191,6 +192,11 @@ class _TreeReader:
             self.keys[place] = _place(key_node)
             own[key] = self.read(value_node, place)
         return {**merged, **own}
+
+    def _sources(self, node: MappingNode, path: Path) -> Iterator[MappingNode]:
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE_TAG:
+                yield from self._merge_sources(value_node, path)
 
     def _merge_sources(self, node: Node, path: Path) -> Iterator[MappingNode]:
         self._nodes += 1

@@ -161,6 +161,7 @@ def backend_unused(draft: Draft) -> Iterator[Finding]:
         return
     records = [entry.record for entry in draft.backends]
     used = {m.backend.name for model in draft.models for m in all_members(records, model.record)}
+    used |= {ref.backend for model in draft.models for ref in model.record.backends}
     for entry in draft.enabled_backends:
         if entry.record.name not in used:
             yield Finding(

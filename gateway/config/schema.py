@@ -10,7 +10,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from gateway.config.backend import BackendConfig, Record, TlsConfig
-from gateway.config.fields import Count, Flag, Name, PositiveNumber, PublicName, Text, as_tuple
+from gateway.config.fields import (
+    Count,
+    Flag,
+    Name,
+    PositiveNumber,
+    PublicName,
+    Text,
+    as_tuple,
+    refuse,
+)
 from gateway.config.labels import Labels
 from gateway.config.vocabulary import Chip, EndpointName, Tier
 
@@ -140,10 +149,19 @@ class EndpointSwitches(Record):
         return bool(getattr(self, EndpointName(endpoint).value))
 
 
+def _whole_version(value: object) -> object:
+    """Without this, true and 1.0 would pass for 1."""
+    if type(value) is not int:
+        raise refuse("wrong_type", "version must be a whole number", "Write version: 1.")
+    return value
+
+
 class RoutingConfig(Record):
     """The whole routing file."""
 
-    version: Literal[1] = Field(description="Version of this format: 1.")
+    version: Annotated[Literal[1], BeforeValidator(_whole_version)] = Field(
+        description="Version of this format: 1."
+    )
     backends: Annotated[tuple[BackendConfig, ...], BeforeValidator(as_tuple)] = Field(
         description="The vLLM servers."
     )

@@ -3,16 +3,21 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
 DEFAULT_PORTS: Final[Mapping[str, int]] = MappingProxyType({"http": 80, "https": 443})
 
+MAX_PORT: Final = 65535
+
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _VERSION_SUFFIX: Final = re.compile(r"(?:^|/)v1$")
-_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
-_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?")
+_LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST_NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
+_ZONE: Final = re.compile(r"[A-Za-z0-9_.-]+")
+_AUTHORITY: Final = re.compile(r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::([0-9]{0,5}))?")
+_USER: Final = re.compile(r"^([A-Za-z0-9+.-]*://)?.*@", re.DOTALL)
 _PATH: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@%/-]*")
 
 
@@ -47,6 +52,8 @@ class BackendUrl:
         localhost, 127.0.0.1 and ::1 count as one host.
         """
         host = self.host.lower().rstrip(".")
+        if ":" in host:
+            host = IPv6Address(host).compressed
         return ("localhost" if host in _LOOPBACK_NAMES else host, self.port)
 
 
@@ -63,17 +70,18 @@ _EXAMPLE: Final = "Write it like http://10.0.0.5:12320."
 
 def parse_backend_url(text: str) -> BackendUrl:
     """Read http(s)://host[:port][/prefix][/v1][/]; raises `UrlProblem` with a remedy."""
+    shown = repr(_USER.sub(r"\1***@", text))  # what stands before an @ may be a password
     if any(ch.isspace() or not ch.isprintable() for ch in text):
-        raise UrlProblem(f"{text!r} has white space or control characters in it", _EXAMPLE)
+        raise UrlProblem(f"{shown} has white space or control characters in it", _EXAMPLE)
     scheme, separator, rest = text.partition("://")
     scheme = scheme.lower()
     if not separator:
-        raise UrlProblem(f"{text!r} has no scheme", f"Write http:// before it. {_EXAMPLE}")
+        raise UrlProblem(f"{shown} has no scheme", f"Write http:// before it. {_EXAMPLE}")
     if scheme not in DEFAULT_PORTS:
         raise UrlProblem(f"{scheme!r} is not a scheme the gateway speaks", "Use http or https.")
     if "?" in rest or "#" in rest:
         raise UrlProblem(
-            f"{text!r} has a query or a fragment", "Remove everything from the ? or # on."
+            f"{shown} has a query or a fragment", "Remove everything from the ? or # on."
         )
     authority, slash, path = rest.partition("/")
     if "@" in authority:
@@ -83,8 +91,8 @@ def parse_backend_url(text: str) -> BackendUrl:
             "api_key_file.",
         )
     if not _PATH.fullmatch(path):
-        raise UrlProblem(f"{text!r} has characters in its path that need %-encoding", _EXAMPLE)
-    host, port = _split_authority(authority, text, scheme)
+        raise UrlProblem(f"{shown} has characters in its path that need %-encoding", _EXAMPLE)
+    host, port = _split_authority(authority, shown, scheme)
     return BackendUrl(scheme, host, port, _prefix(slash + path))
 
 
@@ -94,21 +102,34 @@ def _prefix(path: str) -> str:
     return f"/{trimmed}" if trimmed else ""
 
 
-def _split_authority(authority: str, text: str, scheme: str) -> tuple[str, int]:
+def _split_authority(authority: str, shown: str, scheme: str) -> tuple[str, int]:
     if authority.count(":") > 1 and not authority.startswith("["):
         raise UrlProblem(
-            f"{text!r} has an IPv6 address without brackets",
+            f"{shown} has an IPv6 address without brackets",
             "Put the address in brackets, like http://[::1]:12320.",
         )
-    try:
-        parts = urlsplit(f"{scheme}://{authority}")
-        host, port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise UrlProblem(f"{text!r} can't be read: {error}", _EXAMPLE) from error
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None or int(found[3] or 0) > MAX_PORT:
+        raise UrlProblem(
+            f"{shown} has a wrong port; a port is a number from 1 to {MAX_PORT}", _EXAMPLE
+        )
+    host = _ipv6(found[1]) if found[1] is not None else found[2].lower()
     if not host:
-        raise UrlProblem(f"{text!r} has no host", _EXAMPLE)
-    if not (_IPV6 if ":" in host else _HOST_NAME).fullmatch(host):
+        raise UrlProblem(f"{shown} has no host", _EXAMPLE)
+    if ":" not in host and not _HOST_NAME.fullmatch(host):
         raise UrlProblem(f"{host!r} is not a host name or an address", _EXAMPLE)
-    if port == 0:
-        raise UrlProblem(f"{text!r} has port 0", "Give the port on which the engine listens.")
-    return host, DEFAULT_PORTS[scheme] if port is None else port
+    if found[3] and int(found[3]) == 0:
+        raise UrlProblem(f"{shown} has port 0", "Give the port on which the engine listens.")
+    return host, int(found[3] or DEFAULT_PORTS[scheme])
+
+
+def _ipv6(text: str) -> str:
+    """The address in lower case; a zone after it, written % or %25, keeps its case."""
+    address, percent, zone = text.replace("%25", "%", 1).partition("%")
+    try:
+        IPv6Address(address)
+    except ValueError as error:
+        raise UrlProblem(f"[{text}] is not an IPv6 address", _EXAMPLE) from error
+    if percent and not _ZONE.fullmatch(zone):
+        raise UrlProblem(f"{zone!r} is not the name of a network interface", _EXAMPLE)
+    return address.lower() + percent + zone

@@ -77,6 +77,7 @@ def closest(word: str, known: Sequence[str]) -> str | None:
 
 def meant(word: str, known: Sequence[str], otherwise: str) -> str:
     """A remedy: the near word if there is one, and the known words (at most ten)."""
+    known = [name for name in known if name and name.isprintable()]
     near = closest(word, known)
     if near is not None:
         return f"Did you mean {near!r}?"
@@ -102,12 +103,14 @@ def _finding(detail: ErrorDetails, record: type[BaseModel], base: Path) -> Findi
         return _unknown(str(path[-1]), record, inner, path)
     if kind in ("enum", "literal_error"):
         return _choice(detail, path, str(context.get("expected", "")))
-    if kind in ("greater_than", "greater_than_equal", "finite_number"):
+    if kind in ("greater_than", "greater_than_equal", "less_than_equal", "finite_number"):
         return _number(detail, path, kind, context)
     if kind == "string_too_short":
         return Finding(Code.BAD_TEXT, path, f"{name} is empty", "Give a value or remove it.")
     wanted, remedy = _KINDS.get(kind, ("something else", "Correct the value."))
-    message = f"{name} must be {wanted}, not {_shown(detail['input'])}"
+    is_secret = bool(path) and str(path[-1]).startswith("api_key")
+    instead = "" if is_secret else f", not {_shown(detail['input'])}"
+    message = f"{name} must be {wanted}{instead}"
     return Finding(Code.WRONG_TYPE, path, message, remedy)
 
 
@@ -115,6 +118,7 @@ def _number(detail: ErrorDetails, path: Path, kind: str, context: Mapping[str, A
     bounds = {
         "greater_than": f"greater than {context.get('gt', 0):g}",
         "greater_than_equal": f"{context.get('ge', 0):g} or greater",
+        "less_than_equal": f"{context.get('le', 0)} or less",
         "finite_number": "a finite number",
     }
     return Finding(

@@ -10,6 +10,9 @@ Body = dict[str, Any]
 _TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "off", "f", "n"})
 
+_MOST_CHOICES = 16384
+"""vLLM's default of VLLM_MAX_N_SEQUENCES."""
+
 
 def json_body(headers: Mapping[str, str], raw: bytes) -> Body:
     """The body as an object; Refused with the engine's words when it is none."""
@@ -133,6 +136,8 @@ def check_sampling(body: Body) -> None:
     n = integer(body, "n")
     if n is not None and n < 1:
         raise bad_request(f"n must be at least 1, got {n}.", "n", n)
+    if n is not None and n > _MOST_CHOICES:
+        raise bad_request(f"n must be at most {_MOST_CHOICES}, got {n}.", "n", n)
     if body.get("stream_options") is not None and not flag(body, "stream"):
         text = "Stream options can only be defined when `stream=True`."
         raise bad_request(text, "stream_options")

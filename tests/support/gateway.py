@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
 import yaml
 
 from gateway.app import build_gateway
@@ -30,9 +29,6 @@ class GatewayClient:
         self.port = port
         authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.base_url = f"http://{authority}"
-        self.http = httpx.AsyncClient(
-            base_url=self.base_url, trust_env=False, timeout=LIMIT_S, limits=httpx.Limits()
-        )
 
     @property
     def openai_url(self) -> str:
@@ -102,9 +98,6 @@ class GatewayClient:
 
         await eventually(is_probed, limit_s)
 
-    async def aclose(self) -> None:
-        await self.http.aclose()
-
 
 def chat_request(model: Any, **fields: Any) -> dict[str, Any]:
     return {"model": model, "messages": [{"role": "user", "content": "hi"}], **fields}
@@ -128,5 +121,4 @@ async def running_gateway(
             await client.until_probed()
         yield client
     finally:
-        await client.aclose()
         await asyncio.wait_for(server.stop(), LIMIT_S)

@@ -95,4 +95,3 @@ async def gateway_process(
             process.kill()
         await process.wait()
         await reading
-        await gateway.aclose()

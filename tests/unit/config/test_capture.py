@@ -114,24 +114,30 @@ def test_off_grid_says_what_to_use(load_marked):
 
 
 @pytest.mark.parametrize(
-    ("seqs", "tail"),
+    ("seqs", "count", "tail"),
     [
-        (1, (1,)),
-        (3, (1, 2)),
-        (4, (1, 2, 4)),
-        (12, (1, 2, 4, 8)),
-        (20, (1, 2, 4, 8, 16)),
-        (77, (56, 64, 72)),
-        (256, (240, 248, 256)),
-        (271, (248, 256)),
-        (272, (256, 272)),
-        (512, (496, 512)),
-        (9999, (496, 512)),
+        (1, 1, (1,)),
+        (2, 2, (1, 2)),
+        (3, 2, (1, 2)),
+        (4, 3, (1, 2, 4)),
+        (7, 3, (1, 2, 4)),
+        (8, 4, (1, 2, 4, 8)),
+        (12, 4, (1, 2, 4, 8)),
+        (20, 5, (1, 2, 4, 8, 16)),
+        (77, 12, (56, 64, 72)),
+        (255, 34, (240, 248)),
+        (256, 35, (240, 248, 256)),
+        (271, 35, (248, 256)),
+        (272, 36, (256, 272)),
+        (300, 37, (272, 288)),
+        (512, 51, (496, 512)),
+        (9999, 51, (496, 512)),
     ],
 )
-def test_default_capture_sizes(seqs, tail):
+def test_default_capture_sizes(seqs, count, tail):
     sizes = default_capture_sizes(seqs)
     assert sizes[-len(tail) :] == tail
+    assert len(sizes) == count
     assert list(sizes) == sorted(set(sizes))
 
 
@@ -142,6 +148,7 @@ def test_default_capture_sizes(seqs, tail):
         ({"capture_sizes": [1, 2, 4, 8], "max_num_seqs": 40}, (8, 40)),
         ({"capture_sizes": [1, 2, 4, 8, 16]}, (16, 256)),
         ({"capture_sizes": [1, 8, 16], "max_num_seqs": 12}, (8, 12)),
+        ({"capture_sizes": [1, 4], "max_num_seqs": 4}, (4, 4)),
         ({"capture_sizes": [16], "max_num_seqs": 8}, (8, 8)),
         ({"max_num_seqs": 8}, (8, 8)),
         ({}, (256, 256)),

@@ -54,6 +54,15 @@ CASES = {
 - {name: m, backends: [a2], timeouts: {first_byte_s: 1, between_events_s: 1, total_s: 1}}
 - {name: n, backends: [fast, slow, eager]}
 """,
+    "just too short": """
+- {name: all, backends: [fast, slow, eager, a2]}
+- name: m # 32768 tokens, since max_model_len is not given: 65.5 s
+  backends: [eager]
+  timeouts:
+    first_byte_s: 65 # <- timeout_too_short
+    between_events_s: 9.9 # <- timeout_too_short
+    total_s: 88 # <- timeout_too_short
+""",
     "never reached": """
 - name: m
   backends: [fast, slow, eager, a2]
@@ -91,11 +100,33 @@ def test_phase_defaults(tier, is_stream, expected):
     assert phase_defaults(tier, is_stream=is_stream) == expected
 
 
-def test_what_is_given_holds():
-    given = Timeouts(connect_s=1, first_byte_s=20, total_s=500)
-    expected = PhaseTimeouts(1, 20, 120, 500)
-    assert effective_timeouts(given, Tier.EAGER) == expected
-    assert effective_timeouts(given, Tier.EAGER, is_stream=False) == expected
+@pytest.mark.parametrize(
+    ("given", "tier", "stream", "whole"),
+    [
+        # what holds for a stream, and for an answer that comes whole
+        ({}, "graph", (5, 300, 60, 3600), (5, 3600, 60, 3600)),
+        ({}, "eager", (5, 300, 120, 3600), (5, 3600, 120, 3600)),
+        ({"connect_s": 1}, "graph", (1, 300, 60, 3600), (1, 3600, 60, 3600)),
+        ({"between_events_s": 30}, "eager", (5, 300, 30, 3600), (5, 3600, 30, 3600)),
+        # an explicit first_byte_s applies to both alike
+        ({"first_byte_s": 7}, "graph", (5, 7, 60, 3600), (5, 7, 60, 3600)),
+        ({"first_byte_s": 7, "total_s": 900}, "graph", (5, 7, 60, 900), (5, 7, 60, 900)),
+        ({"first_byte_s": 900}, "eager", (5, 900, 120, 3600), (5, 900, 120, 3600)),
+        # without one, the whole answer has total_s
+        ({"total_s": 900}, "graph", (5, 300, 60, 900), (5, 900, 60, 900)),
+        ({"total_s": 7200}, "eager", (5, 300, 120, 7200), (5, 7200, 120, 7200)),
+        (
+            {"connect_s": 1, "first_byte_s": 2, "between_events_s": 3, "total_s": 4},
+            "eager",
+            (1, 2, 3, 4),
+            (1, 2, 3, 4),
+        ),
+    ],
+)
+def test_effective_timeouts(given, tier, stream, whole):
+    limits = Timeouts(**given)
+    assert effective_timeouts(limits, Tier(tier)) == PhaseTimeouts(*stream)
+    assert effective_timeouts(limits, Tier(tier), is_stream=False) == PhaseTimeouts(*whole)
 
 
 @pytest.mark.parametrize(

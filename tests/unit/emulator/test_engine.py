@@ -1,37 +1,8 @@
-"""The engine in virtual time: batching, budget, KV blocks, prefix cache, preemption."""
+"""The engine in virtual time: step times, batching, budget, aborts."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gateway.emulator.engine import Engine
-from gateway.emulator.kv import TokenBlockHashes
-from gateway.emulator.records import EngineRequest, FixedLength, StepResult
-from gateway.emulator.spec import EngineSpec, StepCosts
-
-COSTS = StepCosts(0.1, 0.01, 0.5, 0.05, prefill_tokens_per_s=100)
-
-
-def engine(**fields: object) -> Engine:
-    return Engine(EngineSpec(COSTS, **{"capture_sizes": (1, 4), "block_size": 4, **fields}))  # type: ignore[arg-type]
-
-
-def submit(one: Engine, name: str, prompt: list[int], length: int, now: float = 0.0) -> None:
-    hashes = TokenBlockHashes(prompt, one.spec.block_size)
-    one.submit(EngineRequest(name, len(prompt), FixedLength(length), hashes), now)
-
-
-def run(one: Engine, limit: int = 5000) -> list[StepResult]:
-    """All steps until the engine is idle."""
-    results: list[StepResult] = []
-    now = 0.0
-    while not one.idle:
-        result = one.step(now)
-        assert result is not None
-        now = result.ended
-        results.append(result)
-        assert len(results) < limit
-    return results
+from tests.support.engines import engine, finished, run, submit
 
 
 @pytest.mark.parametrize(
@@ -51,6 +22,7 @@ def test_the_time_of_a_decode_step(streams: int, step_s: float) -> None:
     decode = [r for r in run(one) if len(r.tokens) == streams and not r.load.prefill_tokens]
     assert decode
     assert decode[0].ended - decode[0].started == pytest.approx(step_s)
+    assert decode[0].graph is (streams <= 4)
 
 
 def test_a_step_with_a_prompt_is_eager_for_all() -> None:
@@ -62,7 +34,33 @@ def test_a_step_with_a_prompt_is_eager_for_all() -> None:
     mixed = one.step(first.ended)
     assert mixed is not None
     assert mixed.load.prefill_tokens == 100
+    assert not mixed.graph
     assert mixed.ended - mixed.started == pytest.approx(max(0.5, 100 / 100) + 0.05)
+
+
+def test_the_load_counts_contexts_and_attention_over_earlier_chunks() -> None:
+    one = engine(max_num_batched_tokens=8)
+    submit(one, "a", [1] * 20, 3)
+    loads = [result.load for result in run(one)]
+    assert [load.prefill_context_products for load in loads] == [0, 8 * 8, 4 * 16, 0, 0]
+    assert [load.decode_context_tokens for load in loads] == [0, 0, 0, 21, 22]
+    assert [load.decodes for load in loads] == [0, 0, 0, 1, 1]
+
+
+def test_a_caller_in_real_time_says_when_a_step_ended() -> None:
+    one = engine()
+    sequence = submit(one, "a", [1], 1, now=3.0)
+    begun = one.begin_step(5.0)
+    assert begun is not None
+    assert one.finish_step(begun, ended=99.0).ended == 99.0
+    assert (sequence.arrived, sequence.first_scheduled, sequence.first_token) == (3.0, 5.0, 99.0)
+
+
+def test_an_idle_engine_has_no_step() -> None:
+    one = engine()
+    assert one.idle
+    assert one.step(0.0) is None
+    assert one.totals.steps == 0
 
 
 def test_long_prompts_go_in_chunks_of_the_budget() -> None:
@@ -71,68 +69,88 @@ def test_long_prompts_go_in_chunks_of_the_budget() -> None:
     assert [r.load.prefill_tokens for r in run(one)] == [32, 32, 32, 4]
 
 
+def test_decodes_come_before_prompts_in_the_budget() -> None:
+    one = engine(max_num_batched_tokens=10)
+    submit(one, "a", [1] * 4, 50)
+    submit(one, "b", [2] * 4, 50)
+    one.step(0.0)
+    submit(one, "c", [3] * 20, 2)
+    loads = [one.step(1.0 + number) for number in range(3)]
+    assert [(r.load.decodes, r.load.prefill_tokens) for r in loads if r] == [(2, 8), (2, 8), (2, 4)]
+
+
+def test_a_prompt_gets_its_first_token_only_when_all_of_it_is_read() -> None:
+    one = engine(max_num_batched_tokens=8)
+    sequence = submit(one, "a", [1] * 20, 2)
+    results = run(one)
+    assert [len(result.tokens) for result in results] == [0, 0, 1, 1]
+    assert [result.first_tokens for result in results] == [(), (), (sequence,), ()]
+
+
 def test_first_come_first_served_up_to_the_number_of_sequences() -> None:
     one = engine(max_num_seqs=2)
     for number in range(5):
         submit(one, str(number), [number] * 4, 3)
     assert one.waiting == 5
-    results = run(one)
-    finished = [s.request.id for r in results for s in r.finished]
-    assert finished == ["0", "1", "2", "3", "4"]
+    assert one.running == 0
+    assert list(one.ids()) == ["0", "1", "2", "3", "4"]
+    assert finished(run(one)) == ["0", "1", "2", "3", "4"]
     assert one.totals.max_running == 2
 
 
-def test_a_shared_prefix_is_read_once() -> None:
-    one = engine()
-    prompt = list(range(16))
-    submit(one, "a", prompt, 1)
-    run(one)
-    submit(one, "b", prompt, 1)
-    run(one)
-    assert one.totals.prefix_hits_tokens == 12  # the last token is always computed anew
+def test_nobody_overtakes_a_request_that_does_not_fit_yet() -> None:
+    one = engine(kv_tokens=44, enable_prefix_caching=False)  # ten blocks of four
+    submit(one, "holder", [1] * 20, 4)
+    submit(one, "large", [2] * 24, 1)
+    submit(one, "small", [3], 1)
+    one.step(0.0)
+    assert (one.running, one.waiting) == (1, 2)
+    assert finished(run(one)) == ["holder", "large", "small"]
 
 
-def test_without_room_the_youngest_starts_again_and_all_finish() -> None:
-    one = engine(kv_tokens=40, enable_prefix_caching=False)
-    submit(one, "old", [1] * 8, 20)
-    submit(one, "young", [2] * 8, 20)
-    results = run(one)
-    preempted = [name for r in results for name in r.preempted]
-    assert preempted
-    assert set(preempted) == {"young"}
-    finished = [s.request.id for r in results for s in r.finished]
-    assert finished == ["old", "young"]
+@pytest.mark.parametrize(("limit", "accepted"), [(None, True), (3, True), (2, False)])
+def test_a_queue_limit_counts_running_and_waiting(limit: int | None, accepted: bool) -> None:
+    one = engine(max_num_queued_reqs=limit, max_num_seqs=1)
+    submit(one, "a", [1], 9)
+    submit(one, "b", [1], 9)
+    one.step(0.0)
+    assert (one.running, one.waiting) == (1, 1)
+    assert one.accepts() is accepted
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 30), st.integers(1, 15), st.booleans()), min_size=1, max_size=12
-    ),
-    st.integers(12, 60),
-    st.booleans(),
-)
-def test_no_block_is_lost_or_given_twice(
-    requests: list[tuple[int, int, bool]], blocks: int, caching: bool
-) -> None:
-    one = engine(kv_tokens=blocks * 4, max_num_seqs=4, enable_prefix_caching=caching)
-    for number, (prompt, length, _) in enumerate(requests):
-        submit(one, str(number), [number % 3] * prompt, length)
-    now = 0.0
-    for step in range(3000):
-        if one.idle:
-            break
-        result = one.step(now)
-        assert result is not None
-        now = result.ended
-        kv = one.kv
-        assert 0.0 <= kv.usage_ratio <= 1.0
-        used = sum(kv.references(block) > 0 for block in range(1, kv.usable_blocks + 1))
-        assert used + kv.free_blocks == kv.usable_blocks
-        if step == 2:
-            for number, (_, _, leaves) in enumerate(requests):
-                if leaves:
-                    one.abort(str(number))
+@pytest.mark.parametrize("prompt", [[], [1] * 40])
+def test_a_prompt_that_can_never_run_is_refused(prompt: list[int]) -> None:
+    one = engine(kv_tokens=44)
+    with pytest.raises(ValueError, match="prompt"):
+        submit(one, "a", prompt, 1)
     assert one.idle
-    assert one.kv.free_blocks == one.kv.usable_blocks
+
+
+def test_the_longest_prompt_that_fits_runs() -> None:
+    one = engine(kv_tokens=44)
+    submit(one, "a", [1] * 39, 1)
+    assert finished(run(one)) == ["a"]
+
+
+def test_an_abort_frees_at_once_and_once() -> None:
+    one = engine(max_num_seqs=1)
+    submit(one, "a", [1] * 9, 50)
+    submit(one, "b", [2] * 9, 50)
+    one.step(0.0)
+    assert one.kv.usage_ratio > 0
+    assert one.abort("a")
+    assert not one.abort("a")
     assert one.kv.usage_ratio == 0.0
+    assert one.abort("b")  # out of the queue
+    assert not one.abort("never here")
+    assert one.idle
+
+
+def test_an_abort_while_its_step_runs_gives_no_token() -> None:
+    one = engine()
+    submit(one, "a", [1] * 4, 50)
+    submit(one, "b", [2] * 4, 50)
+    begun = one.begin_step(0.0)
+    assert begun is not None
+    one.abort("a")
+    assert [name for name, _ in one.finish_step(begun).tokens] == ["b"]

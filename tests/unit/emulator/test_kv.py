@@ -79,6 +79,18 @@ def test_a_shared_block_is_free_when_the_last_user_leaves() -> None:
     assert cache.free_blocks == 4
 
 
+def test_content_that_is_used_again_can_still_be_found() -> None:
+    cache = KvCache(4, SIZE)
+    blocks = fill(cache, sequence(1), 1)
+    cache.release(blocks)
+    cache.reference(blocks)
+    assert cache.free_blocks == 2
+    assert cache.cached_prefix(sequence(1), 1) == blocks
+    assert cache.take(3) is None
+    cache.take(2)
+    assert cache.cached_prefix(sequence(1), 1) == blocks
+
+
 def test_cached_free_blocks_count_as_needed() -> None:
     cache = KvCache(6, SIZE)
     kept = fill(cache, sequence(1), 1)
