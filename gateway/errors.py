@@ -20,6 +20,9 @@ from enum import StrEnum
 class Outcome(StrEnum):
     """Why a request got no answer from a model. The value is the stable error code."""
 
+    HTTP_INVALID = "invalid_http"
+    HEAD_TOO_LARGE = "headers_too_large"
+    HEAD_TOO_SLOW = "head_timeout"
     BODY_NOT_JSON = "invalid_json"
     BODY_NOT_UTF8 = "invalid_encoding"
     BODY_TOO_DEEP = "json_too_deep"

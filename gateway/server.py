@@ -44,7 +44,9 @@ class Server:
         self._gateway = gateway
         settings = gateway.settings
         protocol = type(
-            "Protocol", (GatewayHttpProtocol,), {"max_header_bytes": settings.max_header_bytes}
+            "Protocol",
+            (GatewayHttpProtocol,),
+            {"max_header_bytes": settings.max_header_bytes, "max_head_s": settings.head_s},
         )
         headers = [("server", settings.server_header)] if settings.server_header else []
         self._uvicorn = _Uvicorn(

@@ -119,6 +119,10 @@ class Settings(BaseSettings):
     max_header_bytes: int = Field(
         default=64 * 1024, ge=4096, description="Largest head of a request, all headers together."
     )
+    head_s: Seconds = Field(
+        default=30.0,
+        description="Seconds in which a client must have sent the whole head of a request.",
+    )
     probe_interval_s: Seconds = Field(
         default=5.0, description="Seconds between two probes of a backend."
     )

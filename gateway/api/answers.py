@@ -19,9 +19,5 @@ def as_json(value: Any, status: int = 200) -> Response:
 def envelope(refusal: Refusal) -> Response:
     """A refusal as an answer."""
     view = ErrorView.of(refusal)
-    answer = Response(
-        error_body(view, Protocol.GENERIC), view.status, media_type="application/json"
-    )
-    if view.retry_after is not None:
-        answer.headers["retry-after"] = view.retry_after.decode("ascii")
-    return answer
+    headers = {name.decode(): value.decode() for name, value in view.headers}
+    return Response(error_body(view, Protocol.GENERIC), view.status, headers)

@@ -97,9 +97,7 @@ class FrontDoor:
 async def _refuse(send: Send, protocol: Protocol, refusal: Refusal) -> None:
     view = ErrorView.of(refusal)
     body = error_body(view, protocol)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if view.retry_after is not None:
-        headers.append((b"retry-after", view.retry_after))
+    headers = [*view.headers, (b"content-length", b"%d" % len(body))]
     if refusal.outcome is Outcome.METHOD_NOT_ALLOWED:
         headers.append((b"allow", b"POST, OPTIONS"))
     if refusal.outcome is Outcome.DRAINING:

@@ -11,13 +11,15 @@ from gateway.protocol.backend_error import in_envelope
 from gateway.protocol.chunks import Protocol, StreamWatch, Verdict
 from gateway.protocol.coding import decoder_for
 from gateway.protocol.headers import Headers, first, to_client
-from gateway.protocol.rewrite import ModelRewriter
+from gateway.protocol.rewrite import ModelRewriter, rename_in_header
 from gateway.recovery.classify import Failure, Kind, of_error_answer, of_fault
 from gateway.upstream.exchange import Exchange
 from gateway.upstream.pool import BackendPool, PhaseLimits
 
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _MAX_ERROR_BYTES = 4 * 1024 * 1024
+# For an engine that is not able to answer now and does not say when it will be.
+_BUSY_RETRY_AFTER_S = b"5"
 
 
 class Target(NamedTuple):
@@ -79,10 +81,12 @@ async def _error(target: Target, exchange: Exchange) -> Failed:
 def _error_answer(target: Target, exchange: Exchange, body: bytes) -> WholeAnswer:
     headers = [
         (name, value)
-        for name, value in to_client(exchange.headers, is_decoded=True)
+        for name, value in _to_client(target, exchange, is_decoded=True)
         if name != b"content-type"
     ]
     headers.append((b"content-type", b"application/json"))
+    if exchange.status == 503 and first(headers, b"retry-after") is None:
+        headers.append((b"retry-after", _BUSY_RETRY_AFTER_S))
     wrapped = in_envelope(exchange.status, body, target.protocol)
     return WholeAnswer(exchange.status, headers, wrapped)
 
@@ -93,7 +97,7 @@ async def _whole(target: Target, exchange: Exchange) -> Attempted:
     raw = await exchange.read_all(MAX_ANSWER_BYTES)
     if not raw:
         return Failed(target.told(Failure(Kind.EMPTY, "the answer is empty", True)))
-    headers = to_client(exchange.headers, is_decoded=decoder is not None)
+    headers = _to_client(target, exchange, is_decoded=decoder is not None)
     if coding is not None and decoder is None:
         # A coding that can't be undone here passes with its header, unread.
         return WholeAnswer(exchange.status, headers, raw)
@@ -132,7 +136,7 @@ async def _begin_stream(target: Target, exchange: Exchange) -> Attempted:
     opening = await stream.open()
     if stream.failure is not None and stream.watch.events_total <= 1:
         return Failed(target.told(stream.failure), _first_event_answer(target, stream.failure))
-    headers = to_client(exchange.headers, is_decoded=True)
+    headers = _to_client(target, exchange, is_decoded=True)
     return StreamAnswer(exchange.status, headers, stream, opening)
 
 
@@ -148,6 +152,14 @@ async def _plain_body(exchange: Exchange, max_bytes: int) -> bytes:
     decoder = decoder_for(first(exchange.headers, b"content-encoding"), max_bytes)
     body = await exchange.read_all(max_bytes)
     return body if decoder is None else decoder.feed(body)
+
+
+def _to_client(target: Target, exchange: Exchange, *, is_decoded: bool) -> Headers:
+    headers = to_client(exchange.headers, is_decoded=is_decoded)
+    for at, (name, value) in enumerate(headers):
+        if name == b"metadata":
+            headers[at] = (name, rename_in_header(value, target.shown_name))
+    return headers
 
 
 def _is_event_stream(headers: Headers) -> bool:

@@ -84,13 +84,7 @@ async def relay_error(call: Call, view: ErrorView) -> None:
     """Sends an error of our own as the whole answer."""
     note_error(call, view)
     body = error_body(view, call.endpoint.protocol)
-    headers: Headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-    ]
-    if view.retry_after is not None:
-        headers.append((b"retry-after", view.retry_after))
-    await _start(call, view.status, headers)
+    await _start(call, view.status, [*view.headers, (b"content-length", b"%d" % len(body))])
     await call.send({"type": "http.response.body", "body": body})
 
 

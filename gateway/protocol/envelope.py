@@ -25,6 +25,9 @@ _UNAVAILABLE: Final = "service_unavailable_error"
 
 TABLE: Final[Mapping[Outcome, Face]] = MappingProxyType(
     {
+        Outcome.HTTP_INVALID: Face(400, _INVALID, "What was sent is not HTTP/1.x."),
+        Outcome.HEAD_TOO_LARGE: Face(431, _INVALID, "The head of the request is too large."),
+        Outcome.HEAD_TOO_SLOW: Face(408, _INVALID, "The head did not arrive in time."),
         Outcome.BODY_NOT_JSON: Face(400, _INVALID, "The body is not a JSON object."),
         Outcome.BODY_NOT_UTF8: Face(400, _INVALID, "The body is not valid UTF-8."),
         Outcome.BODY_TOO_DEEP: Face(400, _INVALID, "The JSON is nested too deeply."),
@@ -110,11 +113,18 @@ class ErrorView:
         )
 
     @property
-    def retry_after(self) -> bytes | None:
-        """The value of Retry-After, rounded up to whole seconds and at least 1."""
-        if self.retry_after_s is None:
-            return None
-        return b"%d" % max(1, math.ceil(self.retry_after_s))
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers of an answer that is this error, without its length.
+
+        Retry-After is rounded up to whole seconds and at least 1; a 401 names its scheme
+        (RFC 9110 §11.6.1).
+        """
+        headers = [(b"content-type", b"application/json")]
+        if self.retry_after_s is not None:
+            headers.append((b"retry-after", b"%d" % max(1, math.ceil(self.retry_after_s))))
+        if self.status == 401:
+            headers.append((b"www-authenticate", b"Bearer"))
+        return headers
 
 
 def error_body(view: ErrorView, protocol: Protocol) -> bytes:

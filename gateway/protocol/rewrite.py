@@ -1,5 +1,6 @@
 """Putting another model name into requests and answers; every other byte stays as it is."""
 
+import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -50,6 +51,18 @@ def rewrite_request(body: bytes, served_name: str) -> bytes:
     is_empty = body[inside:].lstrip(b" \t\n\r").startswith(b"}")
     member = b'"model":' + value + (b"" if is_empty else b",")
     return b"".join((body[:inside], member, memoryview(body)[inside:]))
+
+
+def rename_in_header(value: bytes, shown_name: str) -> bytes:
+    """A header that holds a JSON object, with its top-level `model` set to `shown_name`.
+
+    vLLM puts `metadata` beside embeddings in raw bytes (0.32, entrypoints/pooling/utils.py);
+    headers are ASCII, so other letters of the name are escaped. Unchanged if it is no such object.
+    """
+    if not value.strip().startswith(b"{"):
+        return value
+    name = json.dumps(shown_name).encode("ascii")
+    return replace_spans(value, _strings(value, model_spans(value, MODEL)), name)
 
 
 def replace_spans(body: bytes, spans: Sequence[Span], value: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """Every endpoint once, whole and streamed, under a public name of its own; and its refusals."""
 
+import json
 from typing import Any
 
 import anthropic
@@ -161,3 +162,25 @@ async def test_anthropics_client_gets_its_own_exceptions() -> None:
             with pytest.raises(anthropic.BadRequestError, match="the engine's words"):
                 await claude.messages.create(model="m1", **ask)
     await down.stop()
+
+
+async def test_a_busy_engine_that_names_no_time_gets_one() -> None:
+    async with ScriptedUpstream("m1") as u1, running_gateway(one_model(u1)) as gateway:
+        u1.handlers["*"] = says(503, "not now")
+        answer = await gateway.post(CHAT, {"model": "m1", "messages": MESSAGES})
+        assert answer.status == 503
+        assert int(answer.header("retry-after") or 0) >= 1
+
+
+async def test_vectors_in_raw_bytes_name_the_public_model() -> None:
+    async def vectors(exchange: Exchange) -> None:
+        told = json.dumps({"id": "embd-1", "model": SERVED, "data": []})
+        await exchange.answer(
+            200, b"\x00\x01", headers=[("metadata", told)], content_type="application/octet-stream"
+        )
+
+    async with ScriptedUpstream(SERVED) as u1, running_gateway(one_model(u1, PUBLIC)) as gateway:
+        u1.handlers["/v1/embeddings"] = vectors
+        answer = await gateway.post("/v1/embeddings", {"model": PUBLIC, "input": "a"})
+        assert answer.body == b"\x00\x01"
+        assert json.loads(answer.header("metadata") or "")["model"] == PUBLIC

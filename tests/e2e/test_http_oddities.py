@@ -7,6 +7,7 @@ from tests.support.gateway import CHAT, JSON, chat_request, running_gateway
 from tests.support.rawclient import RawAnswer
 from tests.support.routing import one_model
 from tests.support.upstream import ScriptedUpstream
+from tests.support.waiting import LIMIT_S
 
 BODY = wire.compact(chat_request("m1"))
 STREAM = wire.compact(chat_request("m1", stream=True))
@@ -98,6 +99,7 @@ async def test_a_refusal_before_the_body_needs_no_100() -> None:
         await connection.request("POST", CHAT, [JSON, ("Expect", "100-continue"), length])
         answer = await connection.read_answer()
         assert (answer.status, answer.interim) == (401, [])
+        assert answer.header("www-authenticate") == "Bearer"
 
 
 # Two ways to read where a request ends are a door for smuggled ones: none of them passes.
@@ -152,3 +154,71 @@ async def test_a_connection_lives_on_after_refusals() -> None:
         await connection.request("GET", "/v1/models")
         assert (await connection.read_answer()).status == 200
         assert len(u1.requests) == 2
+
+
+async def test_a_head_without_end_is_bounded() -> None:
+    (answer,), u1 = await exchange(POST + b"X-Big: " + b"a" * 100_000)
+    assert answer.status == 431
+    assert answer.error["message"]
+    assert u1.requests == []
+
+
+async def test_a_head_that_comes_too_slowly_is_ended() -> None:
+    async with (
+        ScriptedUpstream("m1") as u1,
+        running_gateway(one_model(u1), head_s=2.0) as gateway,
+        gateway.connect() as slow,
+        gateway.connect() as silent,
+        gateway.connect() as good,
+    ):
+        await good.send(POST + LENGTH + BODY)
+        assert (await good.read_answer()).status == 200
+        await slow.send(POST + b"X-Slow: ")
+        answer = await slow.read_answer()
+        assert (answer.status, answer.error["code"]) == (408, "head_timeout")
+        assert await silent.is_closed_by_peer(LIMIT_S)
+        # A connection between two requests is not expected to send a head.
+        await good.send(POST + LENGTH + BODY)
+        assert (await good.read_answer()).status == 200
+
+
+async def test_connect_is_refused() -> None:
+    (answer,), _ = await exchange(b"CONNECT example.org:443 HTTP/1.1\r\nHost: gw\r\n\r\n")
+    assert (answer.status, answer.error["code"]) == (400, "invalid_http")
+
+
+UPGRADES = [
+    [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMA")],
+    [("Connection", "upgrade"), ("upgrade", "TLS/1.2")],
+    [("UPGRADE", "h2c"), ("Connection", "Upgrade")],
+]
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("offer", UPGRADES, ids=["h2c", "tls", "capitals"])
+async def test_an_offer_of_another_protocol_is_passed_over(
+    offer: list[tuple[str, str]], pieces: int
+) -> None:
+    """The JDK's client offers h2c with its first request, body included."""
+    lines = b"".join(f"{name}: {value}\r\n".encode() for name, value in offer)
+    data = POST + lines + LENGTH + BODY
+    cut = len(POST) + len(lines) // 2
+    async with (
+        ScriptedUpstream("m1") as u1,
+        running_gateway(one_model(u1)) as gateway,
+        gateway.connect() as connection,
+    ):
+        for piece in [data] if pieces == 1 else [data[:cut], data[cut:-9], data[-9:]]:
+            await connection.send(piece)
+        assert (await connection.read_answer()).status == 200
+        await connection.send(POST + lines + b"Expect: 100-continue\r\n" + LENGTH)
+        # The body comes after the head has been answered, in a write of its own.
+        await connection.send(BODY)
+        answer = await connection.read_answer()
+        assert (answer.status, answer.interim) == (200, [100])
+        await connection.send(POST + LENGTH + BODY)
+        assert (await connection.read_answer()).status == 200
+        assert [request.body for request in u1.requests] == [BODY] * 3
+        for request in u1.requests:
+            assert not request.all("upgrade")
+            assert not request.all("http2-settings")

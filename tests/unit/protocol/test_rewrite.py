@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.errors import Outcome, Refusal
 from gateway.protocol.chunks import Protocol
 from gateway.protocol.json_spans import value_spans
-from gateway.protocol.rewrite import ModelRewriter, json_name, rewrite_request
+from gateway.protocol.rewrite import ModelRewriter, json_name, rename_in_header, rewrite_request
 
 CHAT = Protocol.OPENAI_CHAT
 BOM = b"\xef\xbb\xbf"
@@ -256,3 +256,21 @@ def test_any_event_is_rewritten_exactly(document: Pairs, data: Any, line_end: st
         (key, "pub" if key == "model" and isinstance(value, str) else value)
         for key, value in before
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (
+            b'{"id": "e-1", "model": "/m/9b", "data": []}',
+            b'{"id": "e-1", "model": "a\\u901a\\"b", "data": []}',
+        ),
+        (b'{"id": "e-1"}', b'{"id": "e-1"}'),
+        (b'{"model": null}', b'{"model": null}'),
+        (b"a: /m/9b", b"a: /m/9b"),
+        (b'{"model": "', b'{"model": "'),
+        (b"", b""),
+    ],
+)
+def test_a_header_that_holds_the_model(value: bytes, expected: bytes) -> None:
+    assert rename_in_header(value, 'a\u901a"b') == expected
