@@ -61,6 +61,7 @@ EVERY_VARIABLE = {
     "keep_alive_s": ("7.5", 7.5),
     "drain_s": ("0", 0.0),
     "drain_grace_s": ("3", 3.0),
+    "head_s": ("12", 12.0),
     "max_body_bytes": ("1024", 1024),
     "max_header_bytes": ("8192", 8192),
     "probe_interval_s": ("1", 1.0),
