@@ -14,11 +14,11 @@ DEMO_PORT ?= 8000
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check unit format docs lock test-vllm clean
+.PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
-	  while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	  while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
 
 venv: $(VENV)/.ready ## Create .venv with the locked versions of everything
 
@@ -67,6 +67,12 @@ lock: ## Resolve the newest versions into the two lock files
 test-vllm: venv ## End-to-end tests against two real vLLM servers (first time: 2 GB, 5 minutes)
 	tests/vllm/real_backend/start_real_vllm.sh setup
 	$(BIN)/python -m pytest tests/vllm -o timeout=300
+
+chaos: venv ## Faults under load, every answer compared; writes docs/failures.md (4 minutes)
+	@$(BIN)/python scripts/chaos.py
+
+chaos-short: venv ## The same in about a minute, some faults only
+	@$(BIN)/python scripts/chaos.py --short
 
 clean: ## Remove .venv, caches and build output
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import secrets
+import ssl
 import sys
 from collections.abc import Mapping
 
@@ -17,13 +18,17 @@ from gateway.clock import Clock
 from gateway.config.backend import BackendConfig
 from gateway.config.load import version_hash
 from gateway.config.schema import RoutingConfig
+from gateway.diagnosis.match import first
 from gateway.errors import Outcome, Refusal
 from gateway.fleet.registry import Registry
+from gateway.flow.budgets import Budgets
 from gateway.flow.handle import Flow
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
+from gateway.flow.relay import beat
 from gateway.flow.request_ids import RequestIds
 from gateway.flow.target import Targets
+from gateway.observe.events import Events
 from gateway.observe.lines import LineWriter
 from gateway.observe.logs import Log, Sink
 from gateway.observe.metrics import FleetCollector, Metrics
@@ -57,6 +62,7 @@ class Gateway:
         self.clock = clock
         self.log = log
         self.fleet = Registry(routing, version_hash(routing), clock.monotonic_s())
+        self.events = Events(log, clock.wall_s)
         self.metrics = Metrics()
         self.metrics.registry.register(FleetCollector(self.fleet))
         self.in_flight = InFlight()
@@ -77,22 +83,24 @@ class Gateway:
     async def start(self) -> None:
         """Opens pools and begins to probe; waits for no backend."""
         for name, live in self.fleet.backends.items():
-            self._pools[name] = self._pool(live.config)
+            pool = self._pools[name] = self._pool(live.config)
             probe = await self._probe(live.config)
             self._probes.append(probe)
             prober = Prober(
                 live,
-                probe.look,
+                probe,
+                pool,
                 interval_s=self.settings.probe_interval_s,
+                canary_idle_s=self.fleet.config.health.canary_idle_s,
                 clock=self.clock,
                 draw=random.random,
-                log=self.log,
+                tell=self.events.changed,
+                gave_up=self._requests_moved,
             )
             self._probers[name] = prober
             self._supervisor.start(f"probe {name}", prober.run)
-        self._supervisor.start(
-            "limits", lambda: self.in_flight.watch_limits(self.clock.monotonic_s)
-        )
+        now = self.clock.monotonic_s
+        self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
         self.log.event(
             "info",
             "gateway_started",
@@ -138,7 +146,15 @@ class Gateway:
             fleet=self.fleet,
             keys=keys,
             targets=Targets(self._pools, self._backend_keys),
-            lessons=Lessons(self.fleet, self.metrics, self.log, self._look_now),
+            lessons=Lessons(
+                self.fleet,
+                self.metrics,
+                self.events,
+                self.events.changed,
+                self._look_now,
+                _finding,
+            ),
+            budgets=Budgets(self.fleet.config.recovery),
             in_flight=self.in_flight,
             ids=RequestIds(secrets.token_hex(6)),
             metrics=self.metrics,
@@ -152,6 +168,7 @@ class Gateway:
             keys=keys,
             admin_keys=Keyring(settings.load_admin_keys(), salt),
             metrics=self.metrics,
+            events=self.events,
             log=self.log,
             clock=self.clock,
             version=__version__,
@@ -171,7 +188,12 @@ class Gateway:
 
     async def _probe(self, backend: BackendConfig) -> HealthProbe:
         tls = _tls(backend)
-        context = True if tls is None else await asyncio.to_thread(build_context, tls)
+        # Without TLS any context will do; httpx would read all system certificates for its own.
+        context = (
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            if tls is None
+            else await asyncio.to_thread(build_context, tls)
+        )
         return HealthProbe(
             backend.base_url,
             self._backend_keys.get(backend.name),
@@ -179,6 +201,9 @@ class Gateway:
             None if tls is None else tls.server_name,
             self.settings.probe_timeout_s,
         )
+
+    def _requests_moved(self, backend: str, count: int, reason: str) -> None:
+        self.events.add("warning", "requests_moved", backend=backend, requests=count, reason=reason)
 
     def _look_now(self, backend: str) -> None:
         prober = self._probers.get(backend)
@@ -206,6 +231,11 @@ def build_gateway(
         is_access_on=settings.access_log,
     )
     return Gateway(settings, routing, clock, log, os.environ if environ is None else environ)
+
+
+def _finding(text: str) -> str | None:
+    found = first(text)
+    return None if found is None else found.signature.cause.en
 
 
 def _tls(backend: BackendConfig) -> TlsOptions | None:

@@ -8,7 +8,8 @@
     │   ├── ConnectionLost     it ended before the head of the answer was whole
     │   ├── ResponseCut        it ended in the middle of the body
     │   ├── ResponseMalformed  what came is not HTTP, or exceeds a bound
-    │   └── LimitReached       a phase took longer than it may
+    │   ├── LimitReached       a phase took longer than it may
+    │   └── BackendLost        the backend was judged hung or down while it was asked
     └── ClientGone         the client closed its connection
 
 `protocol.envelope` is the one table that turns an outcome into what a client sees.
@@ -149,6 +150,10 @@ class LimitReached(UpstreamFault):
     def __init__(self, message: str, *, phase: Phase, limit_s: float, may_have_run: bool) -> None:
         super().__init__(message, phase=phase, may_have_run=may_have_run)
         self.limit_s = limit_s
+
+
+class BackendLost(UpstreamFault):
+    """We closed the exchange, since its backend was judged hung or down."""
 
 
 class ClientGone(GatewayError):  # noqa: N818

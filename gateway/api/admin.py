@@ -29,4 +29,12 @@ def admin_routes(site: Site) -> APIRouter:
             {"version": site.fleet.version, "routing_file": routing_yaml(site.fleet.config)}
         )
 
+    @router.api_route("/events", methods=["GET", "HEAD"])
+    async def events(
+        request: Request, since: int = 0, backend: str | None = None, kind: str | None = None
+    ) -> Response:
+        authorize(request)
+        found = site.events.since(since, backend=backend, kind=kind)
+        return as_json({"last_number": site.events.last_number, "events": found})
+
     return router

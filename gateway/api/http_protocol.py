@@ -60,6 +60,11 @@ class GatewayHttpProtocol(HttpToolsProtocol):
         """Forgets the watcher."""
         self._on_gone = None
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether bytes can be written at once."""
+        return not (self.flow.write_paused or self.transport.is_closing())
+
     def drop(self) -> None:
         """Closes the connection now, whatever is still to be written."""
         self.transport.abort()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gateway.access.keys import Keyring
 from gateway.clock import Clock
 from gateway.fleet.registry import Registry
+from gateway.observe.events import Events
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
 
@@ -22,6 +23,7 @@ class Site:
     keys: Keyring
     admin_keys: Keyring
     metrics: Metrics
+    events: Events
     log: Log
     clock: Clock
     version: str

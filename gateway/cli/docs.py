@@ -17,8 +17,10 @@ from gateway.config.schema import (
     BackendConfig,
     BackendRef,
     EndpointSwitches,
+    HealthConfig,
     Limits,
     ModelConfig,
+    RecoveryConfig,
     RoutingConfig,
     Timeouts,
     TlsConfig,
@@ -41,6 +43,8 @@ _RECORDS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
         "`limits` of a model": Limits,
         "`timeouts` of a model": Timeouts,
         "`endpoints` of the file": EndpointSwitches,
+        "`health` of the file": HealthConfig,
+        "`recovery` of the file": RecoveryConfig,
     }
 )
 

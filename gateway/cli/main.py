@@ -17,6 +17,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "serve": ("gateway.cli.serve", "serve"),
     "emulate": ("gateway.cli.emulate", "emulate"),
     "config": ("gateway.cli.config", "config"),
+    "diagnose": ("gateway.cli.diagnose", "diagnose"),
 }
 
 

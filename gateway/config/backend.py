@@ -77,6 +77,11 @@ class BackendConfig(Record):
     max_num_batched_tokens: Count | None = Field(
         default=None, description="--max-num-batched-tokens per step; engine default 2048."
     )
+    longest_step_s: PositiveNumber | None = Field(
+        default=None,
+        description="Seconds that one step of this engine may take at most; default: from its "
+        "chip's speed and max_num_batched_tokens.",
+    )
     quantization: Text | None = Field(default=None, description="Kind of weights, for people.")
     weight: PositiveNumber = Field(
         default=1.0, description="Share of the load, relative to the others."
@@ -108,6 +113,16 @@ class BackendConfig(Record):
     def node_name(self) -> str:
         """The machine that holds the NPUs: `node`, or else the host of the URL."""
         return self.node or self.address.listener[0]
+
+    @property
+    def fault_card(self) -> str:
+        """The card that fails as a whole: `card`, or on a 310P the one of its first NPU; else "".
+
+        An Atlas 300I Duo holds two NPUs, numbered from an even one.
+        """
+        if self.card is None and self.npus and self.chip is Chip.A310P:
+            return f"npu-pair {min(self.npus) // 2}"
+        return self.card or ""
 
     @property
     def selectable(self) -> dict[str, str]:

@@ -21,7 +21,8 @@ from gateway.config.fields import (
     refuse,
 )
 from gateway.config.labels import Labels
-from gateway.config.vocabulary import Chip, EndpointName, Tier
+from gateway.config.resilience import HealthConfig, NumberOrZero, RecoveryConfig, ResumeField
+from gateway.config.vocabulary import Chip, EndpointName, OnFirstByteLimit, Resume, Tier
 
 __all__ = [
     "BackendConfig",
@@ -29,8 +30,12 @@ __all__ = [
     "Chip",
     "EndpointName",
     "EndpointSwitches",
+    "HealthConfig",
     "Limits",
     "ModelConfig",
+    "OnFirstByteLimit",
+    "RecoveryConfig",
+    "Resume",
     "RoutingConfig",
     "Tier",
     "Timeouts",
@@ -117,6 +122,22 @@ class ModelConfig(Record):
     )
     limits: Limits = Field(default=Limits(), description="Bounds of one request.")
     timeouts: Timeouts = Field(default=Timeouts(), description="Time limits of one request.")
+    resume: ResumeField = Field(
+        default=Resume.TEXT,
+        description="How a chat or completion stream that broke goes on elsewhere: `text` asks "
+        "another backend to continue the text, `exact` its tokens (asks engines for token ids), "
+        "`off` ends it with an error event.",
+    )
+    on_first_byte_limit: OnFirstByteLimit = Field(
+        default=OnFirstByteLimit.GIVE_UP,
+        description="When no answer has begun within first_byte_s: `give_up`, or `move` to another "
+        "backend once. Slow is not dead: moving makes a busy fleet busier.",
+    )
+    heartbeat_s: NumberOrZero = Field(
+        default=15.0,
+        description="Seconds of silence after which a waiting stream gets an SSE comment, so that "
+        "proxies keep it open; 0 for never.",
+    )
     endpoints: Annotated[tuple[EndpointName, ...] | None, BeforeValidator(as_tuple)] = Field(
         default=None, description="Endpoints that may be used with it; default: all."
     )
@@ -167,6 +188,12 @@ class RoutingConfig(Record):
     )
     models: Annotated[tuple[ModelConfig, ...], BeforeValidator(as_tuple)] = Field(
         description="The models that clients may ask for."
+    )
+    health: HealthConfig = Field(
+        default=HealthConfig(), description="How the state of backends is judged."
+    )
+    recovery: RecoveryConfig = Field(
+        default=RecoveryConfig(), description="How failed attempts are made good."
     )
     default_model: PublicName | None = Field(
         default=None, description="Model for requests without `model`; without it they are refused."

@@ -10,6 +10,9 @@ from gateway.config.members import members_among
 from gateway.config.problems import Code, Finding
 from gateway.config.schema import BackendConfig, Chip, ModelConfig, Tier, Timeouts
 
+DEFAULT_TOTAL_S: Final = 3600.0
+"""Seconds for a whole request whose model sets no limit."""
+
 
 @dataclass(frozen=True, slots=True)
 class PhaseTimeouts:
@@ -26,7 +29,7 @@ def phase_defaults(tier: Tier, *, is_stream: bool = True) -> PhaseTimeouts:
 
     An answer that is not streamed comes whole, so its first byte may take the whole time.
     """
-    total_s = 3600.0
+    total_s = DEFAULT_TOTAL_S
     return PhaseTimeouts(
         connect_s=5.0,
         first_byte_s=300.0 if is_stream else total_s,

@@ -18,6 +18,21 @@ class Chip(StrEnum):
     A3 = "A3"
 
 
+class Resume(StrEnum):
+    """How a stream that broke is continued on another backend."""
+
+    OFF = "off"
+    TEXT = "text"
+    EXACT = "exact"
+
+
+class OnFirstByteLimit(StrEnum):
+    """What happens when an answer has not begun within first_byte_s."""
+
+    GIVE_UP = "give_up"
+    MOVE = "move"
+
+
 class EndpointName(StrEnum):
     """An endpoint of the gateway, as the routing file names it."""
 

@@ -14,15 +14,23 @@ from gateway.config.schema import (
     BackendConfig,
     BackendRef,
     EndpointSwitches,
+    HealthConfig,
     Limits,
     ModelConfig,
+    RecoveryConfig,
     RoutingConfig,
     Timeouts,
     TlsConfig,
 )
 
 _RECORDS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
-    {"tls": TlsConfig, "limits": Limits, "timeouts": Timeouts}
+    {
+        "tls": TlsConfig,
+        "limits": Limits,
+        "timeouts": Timeouts,
+        "health": HealthConfig,
+        "recovery": RecoveryConfig,
+    }
 )
 _SPOKEN: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -26,6 +26,7 @@ class Lease:
             raise RuntimeError(f"{self!r} can't be taken again")
         self._state = "held"
         self.backend.in_flight += 1
+        self.backend.arrivals_total += 1
         return self
 
     def __exit__(

@@ -57,7 +57,7 @@ def _listed(
 
 
 def _serves(backend: LiveBackend, served_name: str, now: float) -> bool:
-    return backend.health.may_serve and not backend.misses(served_name, now)
+    return backend.may_serve and not backend.misses(served_name, now)
 
 
 def _public_name(registry: Registry, served_name: str) -> str | None:

@@ -1,42 +1,99 @@
 """The moving numbers of one backend. Only the registry and leases change them."""
 
+from dataclasses import dataclass
+from typing import Final
+
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
-from gateway.fleet.health.evidence import Evidence, ModelCard, ProbeOk
-from gateway.fleet.health.machine import Health, State, initial, step
+from gateway.config.schema import HealthConfig
+from gateway.config.steps import longest_step_s
+from gateway.fleet.health import breaker, progress
+from gateway.fleet.health.breaker import Breaker, Phase
+from gateway.fleet.health.evidence import (
+    CanaryOk,
+    Evidence,
+    Look,
+    ModelCard,
+    ProbeOk,
+    RequestFailed,
+    RequestSucceeded,
+)
+from gateway.fleet.health.machine import Cause, Health, State, initial, step
+from gateway.fleet.health.progress import Progress
 from gateway.fleet.reconcile import Drift, DriftKind, reconcile
-from gateway.fleet.view import BackendFacts, BackendView
+from gateway.fleet.speed import Slowness, SpeedBook, SpeedSample, judge
+from gateway.fleet.view import BackendFacts, BackendView, Standing
 
 # A name that a backend refused is not asked of it again for so long, even if its list still has
 # it: an engine can list an adapter that one of its processes has lost.
-REFUSED_NAME_HOLD_S = 30.0
+REFUSED_NAME_HOLD_S: Final = 30.0
+# What a backend that has just come back gets at once; less would never test it.
+_LEAST_SHARE: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A transition of one backend: `what` is state, breaker, or drift from the routing file."""
+
+    backend: str
+    what: str
+    before: str
+    after: str
+    reason: str
 
 
 class LiveBackend:
-    """What is known of one backend now: requests in flight, health, what it says it serves."""
+    """What is known of one backend now: requests in flight, health, speed, what it serves."""
 
     __slots__ = (
         "_facts",
+        "_health_rules",
         "_lengths",
         "_refused_until_s",
+        "_rules",
+        "arrivals_total",
+        "breaker",
         "cap",
         "cards",
         "config",
         "drift",
+        "finding",
         "hard_limit",
         "health",
         "in_flight",
+        "last_request_s",
+        "longest_step_s",
+        "progress",
         "served_names",
+        "slowness",
+        "speed",
     )
 
-    def __init__(self, config: BackendConfig, served_names: frozenset[str], now: float) -> None:
+    def __init__(
+        self,
+        config: BackendConfig,
+        served_names: frozenset[str],
+        now: float,
+        rules: HealthConfig | None = None,
+    ) -> None:
+        rules = rules or HealthConfig()
         self.config = config
         self.served_names = served_names
         self.cap, self.hard_limit = concurrency_cap(config)
         self.in_flight = 0
-        self.health: Health = initial(now)
+        self.arrivals_total = 0
+        self.last_request_s = now
+        self.longest_step_s = longest_step_s(config, rules.longest_step_s)
+        self.health: Health = initial(now, has_canary=rules.canary)
+        self.breaker: Breaker = breaker.CLOSED
+        self.progress = Progress(now)
+        self.speed = SpeedBook(config.capture_sizes)
+        self.slowness: Slowness | None = None
+        self.finding: str | None = None
         self.cards: tuple[ModelCard, ...] | None = None
         self.drift: tuple[Drift, ...] = ()
+        self._health_rules = rules
+        self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
         self._refused_until_s: dict[str, float] = {}
         self._lengths: dict[str, int] = {}
         self._facts: dict[str, BackendFacts] = {}
@@ -47,18 +104,104 @@ class LiveBackend:
             f"{self.in_flight}/{self.cap} in flight>"
         )
 
-    def observe(self, evidence: Evidence, now: float) -> bool:
-        """Takes evidence in; returns whether the state changed."""
-        before = self.health
-        self.health = step(self.health, evidence, now)
-        if isinstance(evidence, ProbeOk) and evidence.cards is not None:
-            self.cards = evidence.cards
-            self._lengths = {c.id: c.max_model_len for c in evidence.cards if c.max_model_len}
-            self.drift = reconcile(self.config, self.served_names, evidence.cards)
+    @property
+    def state(self) -> State:
+        """The state to show and to act on."""
+        state = self.health.state
+        if state is State.UP and (self.slowness is not None or self.breaker.openings):
+            return State.DEGRADED
+        return state
+
+    @property
+    def reason(self) -> str:
+        """Why it is in its state."""
+        if self.health.drain_reason is not None:
+            return self.health.drain_reason
+        if self.health.state is State.UP and self.breaker.openings:
+            return f"its breaker is open after {self.breaker.failures} failed requests in a row"
+        if self.health.state is State.UP and self.slowness is not None:
+            return self.slowness.reason
+        return self.health.reason
+
+    @property
+    def may_serve(self) -> bool:
+        """Whether requests may be sent there, if only as a last resort."""
+        return self.health.state is not State.DRAINING and not self.is_certainly_down
+
+    @property
+    def is_certainly_down(self) -> bool:
+        """Whether nothing that it was sent can come back any more."""
+        return self.health.judged is State.DOWN and self.health.cause is not Cause.SILENT
+
+    @property
+    def is_hung(self) -> bool:
+        """Whether it is down because its engine stands still."""
+        return self.health.judged is State.DOWN and self.health.cause is Cause.HUNG
+
+    def observe(self, evidence: Evidence, now: float) -> tuple[Change, ...]:
+        """Takes evidence in; returns what it changed."""
+        before = (self.state, self.breaker.openings > 0)
+        health, broken, drift = self.health, self.breaker, self.drift
+        was_down = health.judged is State.DOWN
+        self.health = step(health, evidence, now)
+        match evidence:
+            case RequestSucceeded() | CanaryOk():
+                self.breaker = breaker.after_success(self.breaker)
+            case RequestFailed():
+                self.breaker = breaker.after_failure(self.breaker, self._rules, now)
+            case ProbeOk(cards=cards) if cards is not None:
+                self._take_cards(cards)
+        if self.health is not health or self.breaker is not broken:
             self._facts.clear()
-        if self.health is not before:
+            if self.health.judged is State.UP:
+                self.finding = None
+            if was_down and self.health.judged is not State.DOWN:
+                self.speed.forget()
+                self.slowness = None
+        return self._changes(*before) + self._drifted(drift)
+
+    def look(self, look: Look, now: float) -> tuple[Change, ...]:
+        """Takes in what one look at the backend showed."""
+        self.progress, proof = progress.take(self.progress, look, self.longest_step_s, now)
+        changes = self.observe(look.probe, now)
+        if proof is not None:
+            changes += self.observe(proof, now)
+        return changes
+
+    def note_speed(
+        self, sample: SpeedSample, twin_s: float | None, now: float
+    ) -> tuple[Change, ...]:
+        """Takes in the speed of one stream; `twin_s` is what an eager twin takes per token."""
+        before = (self.state, self.breaker.openings > 0)
+        self.speed.add(sample)
+        was = self.slowness
+        self.slowness = judge(self.config, self.speed, twin_s, was is not None)
+        if (was is None) != (self.slowness is None):
             self._facts.clear()
-        return self.health.state is not before.state
+        return self._changes(*before)
+
+    def _take_cards(self, cards: tuple[ModelCard, ...]) -> None:
+        self.cards = cards
+        self._lengths = {c.id: c.max_model_len for c in cards if c.max_model_len}
+        self.drift = reconcile(self.config, self.served_names, cards)
+        self._facts.clear()
+
+    def _drifted(self, before: tuple[Drift, ...]) -> tuple[Change, ...]:
+        if self.drift == before:
+            return ()
+        name = self.config.name
+        return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in self.drift)
+
+    def _changes(self, state: State, is_open: bool) -> tuple[Change, ...]:
+        name = self.config.name
+        changes: list[Change] = []
+        if (self.breaker.openings > 0) is not is_open:
+            words = ("open", "closed") if is_open else ("closed", "open")
+            told = f"{self.breaker.failures} failed requests in a row" if not is_open else "success"
+            changes.append(Change(name, "breaker", *words, told))
+        if self.state is not state:
+            changes.append(Change(name, "state", state.value, self.state.value, self.reason))
+        return tuple(changes)
 
     def refuse_name(self, served_name: str, now: float) -> None:
         """Notes that the backend answered that it does not know `served_name`."""
@@ -107,10 +250,37 @@ class LiveBackend:
             if not self._refused_until_s:
                 # Nothing in them depends on the time: they hold until something is learnt.
                 self._facts[served_name] = facts
-        return BackendView(facts, self.in_flight)
+        if self.health.is_well and self.breaker is breaker.CLOSED:
+            came_back_s = self.health.came_back_s
+            if came_back_s is None and self.health.drain_reason is None:
+                return BackendView(facts, self.in_flight)
+        return BackendView(facts, self.in_flight, self._standing(now), self._share_ratio(now))
+
+    def _standing(self, now: float) -> Standing:
+        health = self.health
+        if health.state is State.DRAINING:
+            return Standing.OUT
+        if health.judged is State.DOWN:
+            return Standing.LAST_RESORT if health.is_soft else Standing.OUT
+        if health.judged is State.STARTING and health.was_down:
+            # It was down, and its canary has still to say that it is well again.
+            return Standing.LAST_RESORT
+        phase = self.breaker.phase(now)
+        if phase is Phase.OPEN:
+            return Standing.LAST_RESORT
+        if phase is Phase.HALF_OPEN:
+            is_trial_free = self.in_flight == 0 and not health.has_canary
+            return Standing.READY if is_trial_free else Standing.LAST_RESORT
+        return Standing.READY if health.judged is State.UP else Standing.DOUBTFUL
+
+    def _share_ratio(self, now: float) -> float:
+        came_back_s, ramp_s = self.health.came_back_s, self._health_rules.ramp_s
+        if came_back_s is None or ramp_s <= 0:
+            return 1.0
+        return min(1.0, _LEAST_SHARE + (1.0 - _LEAST_SHARE) * (now - came_back_s) / ramp_s)
 
     def _facts_of(self, served_name: str, now: float) -> BackendFacts:
-        config, health = self.config, self.health
+        config = self.config
         return BackendFacts(
             name=config.name,
             served_name=served_name,
@@ -119,12 +289,10 @@ class LiveBackend:
             cap=self.cap,
             hard_limit=self.hard_limit,
             max_model_len=self.max_model_len(served_name),
-            state=health.state,
-            reason=health.reason,
+            state=self.state,
+            reason=self.reason,
             is_missing=self.misses(served_name, now),
+            node=config.node_name,
+            card=config.fault_card,
+            is_slow=self.slowness is not None,
         )
-
-    @property
-    def state(self) -> State:
-        """The state of its health."""
-        return self.health.state

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 
 from gateway.config.schema import RoutingConfig
+from gateway.config.vocabulary import Tier
 from gateway.fleet.health.evidence import Evidence
 from gateway.fleet.lease import Lease
-from gateway.fleet.live import LiveBackend
+from gateway.fleet.live import Change, LiveBackend
 from gateway.fleet.names import Model, NameTable
+from gateway.fleet.speed import SpeedSample
 from gateway.fleet.view import ModelView
 
 
@@ -19,10 +21,13 @@ class Registry:
         self.names = NameTable(config)
         wanted = _served_names(self.names.models.values())
         self.backends: Mapping[str, LiveBackend] = {
-            b.name: LiveBackend(b, wanted.get(b.name, frozenset({b.served_name})), now)
+            b.name: LiveBackend(
+                b, wanted.get(b.name, frozenset({b.served_name})), now, config.health
+            )
             for b in config.backends
             if b.enabled
         }
+        self._twins = _eager_twins(self.names.models.values())
 
     def __repr__(self) -> str:
         return f"<Registry {self.version} {list(self.backends.values())!r}>"
@@ -39,9 +44,15 @@ class Registry:
         """A slot at a backend, to be entered."""
         return Lease(self.backends[backend])
 
-    def observe(self, backend: str, evidence: Evidence, now: float) -> bool:
-        """Takes evidence about a backend in; returns whether its state changed."""
+    def observe(self, backend: str, evidence: Evidence, now: float) -> tuple[Change, ...]:
+        """Takes evidence about a backend in; returns what it changed."""
         return self.backends[backend].observe(evidence, now)
+
+    def note_speed(self, backend: str, sample: SpeedSample, now: float) -> tuple[Change, ...]:
+        """Takes in the speed of one stream; returns what it changed."""
+        twins = (self.backends[name].speed.within_s for name in self._twins.get(backend, ()))
+        twin_s = min((s for s in twins if s is not None), default=None)
+        return self.backends[backend].note_speed(sample, twin_s, now)
 
     def fallbacks(self, model: Model) -> tuple[Model, ...]:
         """The models that may answer in its place, in order; unknown and disabled ones left out."""
@@ -57,3 +68,14 @@ def _served_names(models: Iterable[Model]) -> dict[str, frozenset[str]]:
         for member in model.members:
             wanted.setdefault(member.backend.name, set()).add(member.served_name)
     return {name: frozenset(served) for name, served in wanted.items()}
+
+
+def _eager_twins(models: Iterable[Model]) -> dict[str, frozenset[str]]:
+    """For each graph backend the eager ones that serve a model with it."""
+    twins: dict[str, set[str]] = {}
+    for model in models:
+        eager = {m.backend.name for m in model.members if m.backend.tier is Tier.EAGER}
+        for member in model.members:
+            if eager and member.backend.tier is Tier.GRAPH:
+                twins.setdefault(member.backend.name, set()).update(eager)
+    return {name: frozenset(names) for name, names in twins.items()}

@@ -52,9 +52,11 @@ def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
 def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
     health = backend.health
     return {
-        "state": health.state.value,
+        "state": backend.state.value,
         "since_s": round(max(0.0, now - health.since_s), 3),
-        "reason": health.reason,
+        "reason": backend.reason,
+        "breaker": backend.breaker.phase(now).value,
+        "finding": backend.finding,
         "tier": backend.config.tier.value,
         "in_flight": backend.in_flight,
         "cap": backend.cap,

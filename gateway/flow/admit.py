@@ -8,7 +8,8 @@ from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
 from gateway.fleet.view import BackendFacts, ModelView
 from gateway.flow.call import Call
-from gateway.placement.choose import choose
+from gateway.flow.course import Course
+from gateway.placement.choose import Placement, choose
 from gateway.placement.eligible import Need, Refused
 from gateway.protocol.demand import max_output_tokens, prompt_size
 
@@ -35,24 +36,55 @@ class NothingLeft(GatewayError):  # noqa: N818
 
 
 def admit(
-    call: Call, fleet: Registry, tried: Sequence[str], now: float, draw: Callable[[], float]
+    call: Call, fleet: Registry, course: Course, now: float, draw: Callable[[], float]
 ) -> Admitted:
     """The placement of the request at `now`; raises `NothingLeft`."""
     assert call.model is not None
+    if course.again is not None:
+        return Admitted(*course.again)
     refused: list[Refused] = []
     backends_total = 0
-    for model in (call.model, *fleet.fallbacks(call.model)):
+    for model in _models(call, fleet, course):
         view = fleet.view(model, now)
-        need = _need(call, view)
-        placement = choose(view, need, tried, draw)
-        if placement.backend is None and need is not _ANY:
-            # If only length speaks against them, the engine's own refusal tells the client best.
-            placement = choose(view, _ANY, tried, draw)
+        placement = _place(call, view, course, draw)
         if placement.backend is not None:
             return Admitted(model, placement.backend)
         refused += placement.refused
         backends_total += len(view.backends)
     raise NothingLeft(refused, backends_total)
+
+
+def could_take(
+    call: Call, model: Model, fleet: Registry, course: Course, now: float, least_tokens: int = 0
+) -> bool:
+    """Whether an untried backend of `model` could take the request, `least_tokens` long or more."""
+    view = fleet.view(model, now)
+    need = Need(least_tokens) if least_tokens else _need(call, view)
+    return choose(view, need, course.tried, _first).backend is not None
+
+
+def _models(call: Call, fleet: Registry, course: Course) -> Sequence[Model]:
+    assert call.model is not None
+    if course.resumption is not None:
+        # Another model would say something else.
+        return (course.resumption.model,)
+    return (call.model, *fleet.fallbacks(call.model))
+
+
+def _place(call: Call, view: ModelView, course: Course, draw: Callable[[], float]) -> Placement:
+    tried, failed_in = course.tried, course.failed_in
+    if course.least_context_tokens:
+        return choose(view, Need(course.least_context_tokens), tried, draw, failed_in)
+    need = _need(call, view)
+    placement = choose(view, need, tried, draw, failed_in)
+    if placement.backend is None and need is not _ANY:
+        # If only length speaks against them, the engine's own refusal tells the client best.
+        placement = choose(view, _ANY, tried, draw, failed_in)
+    return placement
+
+
+def _first() -> float:
+    return 0.0
 
 
 def _need(call: Call, view: ModelView) -> Need:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gateway.flow.call import Counted
 from gateway.flow.stream import OpenStream
 from gateway.protocol.answer import AnswerReading
 from gateway.protocol.headers import Headers
@@ -21,13 +22,14 @@ class WholeAnswer(NamedTuple):
 class StreamAnswer(NamedTuple):
     """A stream whose first real event is there; `headers` are already fit for the client.
 
-    `opening` is what the client gets first.
+    `opening` is what the client gets first, `counted` tells the tokens of the whole answer.
     """
 
     status: int
     headers: Headers
     stream: OpenStream
     opening: bytes
+    counted: Counted
 
 
 @dataclass(frozen=True, slots=True)

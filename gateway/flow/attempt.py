@@ -4,17 +4,18 @@ from typing import NamedTuple
 
 from gateway.errors import UpstreamFault
 from gateway.flow.answer import Attempted, Failed, StreamAnswer, WholeAnswer
-from gateway.flow.payload import Payload
-from gateway.flow.stream import OpenStream
+from gateway.flow.stream import OpenStream, Shape
 from gateway.protocol.answer import answer_verdict
 from gateway.protocol.backend_error import in_envelope
 from gateway.protocol.chunks import Protocol, StreamWatch, Verdict
 from gateway.protocol.coding import decoder_for
-from gateway.protocol.headers import Headers, first, to_client
+from gateway.protocol.headers import Headers, first, is_event_stream, to_client
 from gateway.protocol.rewrite import ModelRewriter, rename_in_header
+from gateway.protocol.splice import Splice
+from gateway.protocol.transcript import Transcript
 from gateway.recovery.classify import Failure, Kind, of_error_answer, of_fault
 from gateway.upstream.exchange import Exchange
-from gateway.upstream.pool import BackendPool, PhaseLimits
+from gateway.upstream.pool import BackendPool, BodySource, PhaseLimits
 
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _MAX_ERROR_BYTES = 4 * 1024 * 1024
@@ -25,7 +26,9 @@ _BUSY_RETRY_AFTER_S = b"5"
 class Target(NamedTuple):
     """Where and how one attempt goes: backend, path, headers for it, and what the client calls it.
 
-    `choices` is how many choices a complete answer has.
+    `choices` is how many choices a complete answer has. `transcript` is told what a stream says,
+    for streams that may be resumed; `shape` turns its events into the client's. `protocol` is
+    that of the backend's answer.
     """
 
     backend: str
@@ -35,20 +38,24 @@ class Target(NamedTuple):
     pool: BackendPool
     path: bytes
     headers: Headers
+    body: bytes | BodySource
     limits: PhaseLimits
     protocol: Protocol
     choices: int
+    shape: Shape
+    transcript: Transcript | None = None
 
     def told(self, failure: Failure) -> Failure:
         """The failure in words for clients: with the backend's name instead of its address."""
         return failure.about(self.backend, self.pool.origin.authority)
 
 
-async def send(target: Target, payload: Payload) -> Exchange | Failed:
+async def send(target: Target) -> Exchange | Failed:
     """Sends the request; the exchange with its head, or what went wrong before one came."""
-    body = payload.body_for(target.served_name)
     try:
-        return await target.pool.send(b"POST", target.path, target.headers, body, target.limits)
+        return await target.pool.send(
+            b"POST", target.path, target.headers, target.body, target.limits
+        )
     except UpstreamFault as fault:
         return Failed(target.told(of_fault(fault)))
 
@@ -58,7 +65,7 @@ async def receive(target: Target, exchange: Exchange) -> Attempted:
     try:
         if exchange.status >= 300:
             return await _error(target, exchange)
-        if _is_event_stream(exchange.headers):
+        if is_event_stream(exchange.headers):
             return await _begin_stream(target, exchange)
         return await _whole(target, exchange)
     except UpstreamFault as fault:
@@ -127,17 +134,14 @@ def _judged(target: Target, status: int, headers: Headers, body: bytes) -> Attem
 async def _begin_stream(target: Target, exchange: Exchange) -> Attempted:
     coding = first(exchange.headers, b"content-encoding")
     decoder = decoder_for(coding, MAX_ANSWER_BYTES)
-    stream = OpenStream(
-        exchange,
-        decoder,
-        StreamWatch(target.protocol, target.choices),
-        ModelRewriter(target.shown_name),
-    )
+    watch = StreamWatch(target.protocol, target.choices, target.transcript)
+    stream = OpenStream(exchange, decoder, watch, target.shape)
     opening = await stream.open()
     if stream.failure is not None and stream.watch.events_total <= 1:
         return Failed(target.told(stream.failure), _first_event_answer(target, stream.failure))
     headers = _to_client(target, exchange, is_decoded=True)
-    return StreamAnswer(exchange.status, headers, stream, opening)
+    counted = target.shape if isinstance(target.shape, Splice) else watch
+    return StreamAnswer(exchange.status, headers, stream, opening, counted)
 
 
 def _first_event_answer(target: Target, failure: Failure) -> WholeAnswer | None:
@@ -160,10 +164,3 @@ def _to_client(target: Target, exchange: Exchange, *, is_decoded: bool) -> Heade
         if name == b"metadata":
             headers[at] = (name, rename_in_header(value, target.shown_name))
     return headers
-
-
-def _is_event_stream(headers: Headers) -> bool:
-    content_type = first(headers, b"content-type")
-    return content_type is not None and content_type.lstrip().lower().startswith(
-        b"text/event-stream"
-    )

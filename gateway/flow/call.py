@@ -11,6 +11,7 @@ from gateway.errors import ClientGone, GatewayError
 from gateway.fleet.names import Model
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.headers import Headers
+from gateway.protocol.request import is_true
 from gateway.protocol.usage import Usage
 
 Scope = MutableMapping[str, Any]
@@ -42,9 +43,17 @@ class ClientConnection(Protocol):
     def drop(self) -> None:
         """Closes the connection now, whatever is still to be written."""
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether bytes can be written at once."""
+
 
 class Call:
-    """One request: ids, times, what it asked for, who answered, and how it ended."""
+    """One request: ids, times, what it asked for, who answered, and how it ended.
+
+    `has_spoken` is set whenever its client is sent bytes; `heartbeat_s` is the silence after which
+    a waiting stream gets a comment, inf for never.
+    """
 
     __slots__ = (
         "_interruption",
@@ -59,17 +68,22 @@ class Call:
         "counted",
         "endpoint",
         "error",
+        "has_spoken",
         "has_started",
         "headers",
+        "heartbeat_s",
         "is_stream",
         "model",
         "payload",
+        "quiet_since_s",
         "request_id",
         "scope",
         "send",
+        "sequence_number",
         "served_model",
         "started_s",
         "status",
+        "total_s",
         "ttft_s",
         "upstream_id",
     )
@@ -92,6 +106,11 @@ class Call:
         self.attempts = 0
         self.is_stream = False
         self.has_started = False
+        self.has_spoken = False
+        self.heartbeat_s = math.inf
+        self.quiet_since_s = now
+        self.sequence_number = -1
+        self.total_s = math.inf
         self.status = 0
         self.code: str | None = None
         self.error: str | None = None
@@ -110,6 +129,22 @@ class Call:
         self.served_model = model
         self.backend = backend
         self.attempts += 1
+
+    @property
+    def asks_for_ids(self) -> bool:
+        """Whether the client itself wants token ids."""
+        return self.payload is not None and is_true(self.payload.get("return_token_ids"))
+
+    def total_left_s(self, now: float) -> float:
+        """Seconds that are left of the time the whole request may take."""
+        return max(0.001, self.started_s + self.total_s - now)
+
+    def is_quiet(self, now: float) -> bool:
+        """Whether the client of a stream has waited for so long that it should hear something."""
+        if self.has_spoken:
+            self.has_spoken = False
+            self.quiet_since_s = now
+        return now - self.quiet_since_s >= self.heartbeat_s
 
     def limit(self, at_s: float, error: Callable[["Call"], GatewayError]) -> None:
         """From `at_s` (monotonic) on the request is late, instead of by any limit before."""

@@ -1,11 +1,13 @@
 """The life of one request, from its head to its last byte, a step a line."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.access.keys import Keyring
 from gateway.clock import Clock
+from gateway.config.timeouts import DEFAULT_TOTAL_S
 from gateway.errors import ClientGone, Outcome, Refusal
 from gateway.fleet.registry import Registry
 from gateway.flow.admit import Admitted, NothingLeft, admit
@@ -13,10 +15,13 @@ from gateway.flow.answer import Failed, StreamAnswer
 from gateway.flow.attempt import receive as receive_answer
 from gateway.flow.attempt import send as send_request
 from gateway.flow.authorize import authorize
+from gateway.flow.budgets import Budgets
 from gateway.flow.call import CONNECTION, Call, ClientConnection, Receive, Scope, Send
+from gateway.flow.continuing import continuing
+from gateway.flow.course import Course
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
-from gateway.flow.recover import Attempts, after_failure, when_nothing_is_left
+from gateway.flow.recover import next_step, when_nothing_is_left
 from gateway.flow.relay import (
     end_with_error,
     relay_backend_error,
@@ -33,7 +38,8 @@ from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.envelope import ErrorView
-from gateway.recovery.classify import Failure
+from gateway.protocol.transcript import Transcript
+from gateway.recovery.resume import why_not
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class Flow:
     keys: Keyring
     targets: Targets
     lessons: Lessons
+    budgets: Budgets
     in_flight: InFlight
     ids: RequestIds
     metrics: Metrics
@@ -79,54 +86,78 @@ class Flow:
             await self._serve(call, taken)
 
     async def _serve(self, call: Call, taken: Taken) -> None:
+        """Attempts, one after the other, until one succeeds or nothing more can be done."""
         assert call.model is not None
-        attempts = Attempts()
-        while True:
+        course = self._begin(call, taken)
+        while course.passed_on is None:
             now = self.clock.monotonic_s()
             try:
-                admitted = admit(call, self.fleet, attempts.tried, now, self.draw)
+                admitted = admit(call, self.fleet, course, now, self.draw)
             except NothingLeft as end:
-                answer = when_nothing_is_left(attempts, end, call.model.name)
+                course.passed_on = when_nothing_is_left(call, course, end)
                 break
             with self.fleet.lease(admitted.backend.name):
-                failed = await self._try(call, taken, admitted)
+                failed = await self._try(call, taken, course, admitted)
             if failed is None:
                 return
-            attempts.tried.append(admitted.backend.name)
-            handed_on = after_failure(attempts, failed, admitted.model.name)
-            if handed_on is not None:
-                answer = handed_on
-                break
-        await relay_backend_error(call, answer)
+            await self._recover(call, course, admitted, failed)
+        await relay_backend_error(call, course.passed_on)
 
-    async def _try(self, call: Call, taken: Taken, admitted: Admitted) -> Failed | None:
+    def _begin(self, call: Call, taken: Taken) -> Course:
+        model, facts = call.model, taken.facts
+        assert model is not None
+        self.budgets.earn(model.name, call.started_s)
+        call.total_s = model.config.timeouts.total_s or DEFAULT_TOTAL_S
+        if not facts.is_stream:
+            return Course()
+        call.heartbeat_s = model.config.heartbeat_s or math.inf
+        if len(model.members) < 2:
+            return Course()
+        reason = why_not(facts.payload, call.endpoint.protocol, model.config.resume)
+        return Course(Transcript() if reason is None else None)
+
+    async def _try(
+        self, call: Call, taken: Taken, course: Course, admitted: Admitted
+    ) -> Failed | None:
         """One attempt and, if it brings an answer, its relay; else how it failed."""
         backend, now = admitted.backend, self.clock.monotonic_s
         call.enter_attempt(admitted.model, backend.name)
-        self.lessons.begun(backend.name)
-        target = self.targets.target(call, admitted, taken, now())
+        company = self.lessons.begun(backend.name, now())
+        target = self.targets.target(call, admitted, taken, course, now())
+        if course.resumption is not None:
+            target = await continuing(call, course.resumption, admitted, target)
         # The exchange has this limit as well; this one also ends a client that does not read.
         call.limit(now() + target.limits.total_s + 1.0, _took_too_long)
-        exchange = await send_request(target, taken.payload)
+        exchange = await send_request(target)
         if isinstance(exchange, Failed):
-            self.lessons.failed(backend, exchange.failure, call.request_id, now())
             return exchange
-        broken: Failure | None = None
         async with exchange:
             answer = await receive_answer(target, exchange)
             if isinstance(answer, Failed):
-                self.lessons.failed(backend, answer.failure, call.request_id, now())
                 return answer
-            if isinstance(answer, StreamAnswer):
-                call.ttft_s = now() - call.started_s
-                broken = await relay_stream(call, answer, target.told)
-            else:
+            if not isinstance(answer, StreamAnswer):
                 await relay_whole(call, answer)
-        if broken is None:
-            self.lessons.succeeded(backend.name, now())
-        else:
-            self.lessons.failed(backend, broken, call.request_id, now())
+                self.lessons.succeeded(backend.name, now())
+                return None
+            began_s = now()
+            call.ttft_s = call.ttft_s or began_s - call.started_s
+            broken = await relay_stream(call, answer, target.told, course)
+        if broken is not None:
+            return Failed(broken)
+        self.lessons.streamed(backend.name, answer.stream, company, began_s, now())
         return None
+
+    async def _recover(
+        self, call: Call, course: Course, admitted: Admitted, failed: Failed
+    ) -> None:
+        """Learns from a failed attempt and sets the course for the next; may raise `Refusal`."""
+        now, failure = self.clock.monotonic_s(), failed.failure
+        self.lessons.failed(admitted.backend, failure, call.request_id, now)
+        course.note(admitted.model, admitted.backend, failed)
+        step = next_step(call, course, failed, self.fleet, self.budgets, now, self.draw())
+        self.lessons.planned(call, course, failure, step)
+        if step.wait_s > 0:
+            await asyncio.sleep(step.wait_s)
 
 
 BODY_LIMIT_S = 300.0

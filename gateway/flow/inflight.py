@@ -1,14 +1,14 @@
 """The requests that run now, so that shutting down can wait for them and then end them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final
 
 from gateway.errors import GatewayError
 from gateway.flow.call import Call
 
-_LOOK_EVERY_S: Final = 0.5
+_LOOK_EVERY_S: Final = 0.25
 
 
 class InFlight:
@@ -42,16 +42,20 @@ class InFlight:
             call.interrupt(error)
         return len(calls)
 
-    async def watch_limits(self, now: Callable[[], float]) -> None:
-        """Interrupts requests that are late, looking at all of them every so often.
+    async def watch(
+        self, now: Callable[[], float], beat: Callable[[Call], Awaitable[None]]
+    ) -> None:
+        """Interrupts requests that are late and lets `beat` speak to streams that are quiet.
 
-        One look at each costs far less than a timer for each.
+        One look at each of them every so often costs far less than timers for each.
         """
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
             moment = now()
             for call in list(self._calls):
                 call.interrupt_if_late(moment)
+                if call.is_quiet(moment):
+                    await beat(call)
 
     def add(self, call: Call) -> None:
         """Counts a request in."""

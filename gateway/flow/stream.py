@@ -1,17 +1,25 @@
 """A stream on its way from a backend to a client: events in, bytes out, and how it ended."""
 
+import typing
 from collections import deque
 
 from gateway.protocol.chunks import Protocol, StreamWatch, Verdict, end_marker
 from gateway.protocol.coding import Decoder
 from gateway.protocol.engine_error import ErrorInfo
-from gateway.protocol.rewrite import ModelRewriter
+from gateway.protocol.splice import Mismatch
 from gateway.protocol.sse import EventSplitter
-from gateway.recovery.classify import Failure, Kind
+from gateway.recovery.classify import Failure, Kind, kind_of_error
 from gateway.upstream.exchange import Exchange
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 """The largest single event that is relayed; a larger one ends the stream with an error event."""
+
+
+class Shape(typing.Protocol):
+    """What turns a backend's events into the client's."""
+
+    def event(self, event: bytes, protocol: Protocol) -> bytes:
+        """What the client gets for one event; b"" for nothing. May raise `Mismatch`."""
 
 
 class OpenStream:
@@ -25,7 +33,7 @@ class OpenStream:
         "_decoder",
         "_events",
         "_exchange",
-        "_rewriter",
+        "_shape",
         "_splitter",
         "failure",
         "is_over",
@@ -37,12 +45,12 @@ class OpenStream:
         exchange: Exchange,
         decoder: Decoder | None,
         watch: StreamWatch,
-        rewriter: ModelRewriter,
+        shape: Shape,
     ) -> None:
         self._exchange = exchange
         self._decoder = decoder
         self._splitter = EventSplitter(MAX_EVENT_BYTES)
-        self._rewriter = rewriter
+        self._shape = shape
         self._events: deque[bytes] = deque()
         self.watch = watch
         self.failure: Failure | None = None
@@ -75,6 +83,11 @@ class OpenStream:
         return b"".join(opening)
 
     @property
+    def was_held(self) -> bool:
+        """Whether the backend had to wait for us or our client, which hides its own speed."""
+        return self._exchange.was_paused
+
+    @property
     def is_drained(self) -> bool:
         """Whether the backend's answer has come to its end as well."""
         return self._exchange.is_complete
@@ -97,7 +110,12 @@ class OpenStream:
             elif verdict in _FAILED:
                 self.failure = _failure_of(verdict, self.watch.error)
                 break
-            out.append(self._rewriter.event(event, protocol))
+            try:
+                out.append(self._shape.event(event, protocol))
+            except Mismatch as mismatch:
+                self.is_over = False
+                self.failure = Failure(Kind.MISMATCH, str(mismatch), may_have_run=True)
+                break
             if self.is_over:
                 if event.endswith(b"\r\n\r"):
                     # The last line end was cut between its two bytes.
@@ -141,9 +159,11 @@ def _failure_of(verdict: Verdict, error: ErrorInfo | None) -> Failure:
     if verdict is Verdict.MALFORMED or error is None:
         return Failure(Kind.MALFORMED, "the backend sent a malformed event", may_have_run=True)
     code = error.code if isinstance(error.code, int) else None
-    kind = Kind.ENGINE_ERROR
-    if code == 503:
-        kind = Kind.UNAVAILABLE
-    elif code is not None and 400 <= code < 500:
-        kind = Kind.CLIENT_ERROR
-    return Failure(kind, error.message, may_have_run=kind is Kind.ENGINE_ERROR, status=code)
+    kind = kind_of_error(code, error.message)
+    if kind is Kind.SERVER_ERROR:
+        kind = Kind.ENGINE_ERROR
+    return Failure(kind, error.message, may_have_run=not _is_refusal(kind), status=code)
+
+
+def _is_refusal(kind: Kind) -> bool:
+    return kind in (Kind.UNAVAILABLE, Kind.RATE_LIMITED, Kind.CONTEXT_TOO_LONG, Kind.CLIENT_ERROR)

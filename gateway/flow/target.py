@@ -6,13 +6,17 @@ from urllib.parse import quote
 
 from gateway.config.schema import Timeouts
 from gateway.config.timeouts import effective_timeouts
-from gateway.config.vocabulary import Tier
+from gateway.config.vocabulary import Resume, Tier
 from gateway.flow.admit import Admitted
 from gateway.flow.attempt import Target
 from gateway.flow.call import Call
+from gateway.flow.course import Course
+from gateway.flow.stream import Shape
 from gateway.flow.take import Taken
 from gateway.protocol.demand import choices_asked
 from gateway.protocol.headers import to_backend
+from gateway.protocol.rewrite import ModelRewriter
+from gateway.protocol.strip import IdStripper, asking_for_ids
 from gateway.upstream.pool import BackendPool, PhaseLimits
 
 
@@ -29,20 +33,31 @@ class Targets:
     def __repr__(self) -> str:
         return f"<Targets {sorted(self._pools)}>"
 
-    def target(self, call: Call, admitted: Admitted, taken: Taken, now: float) -> Target:
+    def target(
+        self, call: Call, admitted: Admitted, taken: Taken, course: Course, now: float
+    ) -> Target:
         """Where and how the next attempt goes."""
         backend, model = admitted.backend, admitted.model
         is_own = model is call.model
+        shown_name = call.asked if is_own and call.asked is not None else model.name
         headers = to_backend(call.headers, _attempt_id(call), self._keys.get(backend.name))
         headers.append((b"content-type", taken.payload.content_type))
+        body = taken.payload.body_for(backend.served_name)
+        shape: Shape = ModelRewriter(shown_name)
+        is_exact = course.transcript is not None and model.config.resume is Resume.EXACT
+        if is_exact and isinstance(body, bytes) and not call.asks_for_ids:
+            body, shape = asking_for_ids(body), IdStripper(ModelRewriter(shown_name))
         return Target(
             backend=backend.name,
             model_name=model.name,
             served_name=backend.served_name,
-            shown_name=call.asked if is_own and call.asked is not None else model.name,
+            shown_name=shown_name,
             pool=self._pools[backend.name],
             path=_path(call),
             headers=headers,
+            body=body,
+            shape=shape,
+            transcript=course.transcript,
             limits=self._limits_of(call, admitted, is_stream=taken.facts.is_stream, now=now),
             protocol=call.endpoint.protocol,
             choices=choices_asked(taken.facts.payload),
@@ -59,7 +74,7 @@ class Targets:
             limits = self._limits[key] = _limits(model.config.timeouts, tier, is_stream=is_stream)
         if call.attempts < 2:
             return limits
-        left_s = limits.total_s - (now - call.started_s)
+        left_s = call.total_left_s(now)
         return replace(limits, total_s=max(0.001, left_s))
 
 

@@ -47,6 +47,12 @@ class Metrics:
             "Attempts at a backend that failed, by kind of failure.",
             ["backend", "kind"],
         )
+        self._moves = Counters(
+            "gateway_recoveries",
+            "Attempts beyond the first: `retry` before the client had a part of the answer, "
+            "`resume` of a broken stream.",
+            ["model", "kind"],
+        )
         self._duration = Histograms(
             "gateway_request_duration_seconds",
             "From the request's head to the end of its answer.",
@@ -65,6 +71,7 @@ class Metrics:
             self._cancelled,
             self._attempts,
             self._failures,
+            self._moves,
             self._duration,
             self._ttft,
         ):
@@ -95,6 +102,10 @@ class Metrics:
         """Counts one failed attempt."""
         self._failures.add(backend, kind)
 
+    def moved(self, model: str, kind: str) -> None:
+        """Counts one attempt beyond the first; `kind` is retry or resume."""
+        self._moves.add(model, kind)
+
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
@@ -124,7 +135,13 @@ class FleetCollector(Collector):
             "Differences between the backend and the routing file at its last probe.",
             labels=["backend"],
         )
+        breaker = GaugeMetricFamily(
+            "gateway_backend_breaker_open",
+            "1 while the backend's circuit breaker is not closed.",
+            labels=["backend"],
+        )
         for name, backend in self._fleet.backends.items():
+            breaker.add_metric([name], float(backend.breaker.openings > 0))
             in_flight.add_metric([name], backend.in_flight)
             cap.add_metric([name], backend.cap)
             drift.add_metric([name], len(backend.drift))
@@ -134,4 +151,4 @@ class FleetCollector(Collector):
             "gateway_config_info", "1 for the routing file in force.", labels=["version"]
         )
         info.add_metric([self._fleet.version], 1)
-        return [in_flight, cap, state, drift, info]
+        return [in_flight, cap, state, breaker, drift, info]

@@ -50,6 +50,32 @@ class Chunk(msgspec.Struct):
     type: str | None = None
 
 
+class TalkDelta(msgspec.Struct, gc=False):
+    """What a chat event adds to the answer."""
+
+    role: str | None = None
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: msgspec.Raw = _NONE
+
+
+class TalkChoice(Choice):
+    """A choice with what it says: `delta` of chat, `text` of completions."""
+
+    delta: TalkDelta | None = None
+    text: str | None = None
+    token_ids: list[int] | None = None
+    prompt_token_ids: list[int] | None = None
+
+
+class TalkChunk(Chunk):
+    """A chat or completions event with what it says."""
+
+    choices: list[TalkChoice] | None = None  # type: ignore[assignment]
+    prompt_token_ids: list[int] | None = None
+
+
 class ResponsesEvent(msgspec.Struct):
     """An event of the Responses API, or (with `status`) a whole answer of it."""
 
@@ -82,6 +108,7 @@ class _ContentChunk(msgspec.Struct):
 
 
 _CHUNK: Final = msgspec.json.Decoder(Chunk)
+_TALK: Final = msgspec.json.Decoder(TalkChunk)
 _RESPONSES: Final = msgspec.json.Decoder(ResponsesEvent)
 _MESSAGES: Final = msgspec.json.Decoder(MessagesEvent)
 _CONTENT: Final = msgspec.json.Decoder(_ContentChunk)
@@ -105,6 +132,14 @@ def read_chunk(data: bytes) -> Chunk | None:
         object=_text(fields.get("object")),
         type=_text(fields.get("type")),
     )
+
+
+def read_talk(data: bytes) -> TalkChunk | None:
+    """`data` with what it says; None if it is odd in any way (then `read_chunk` may still do)."""
+    try:
+        return _TALK.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def read_responses_event(data: bytes) -> ResponsesEvent | None:

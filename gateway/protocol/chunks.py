@@ -1,6 +1,6 @@
 """What a stream has said so far, whether it has ended, and whether it has failed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -13,9 +13,11 @@ from gateway.protocol.chunk_shapes import (
     read_messages_event,
     read_object,
     read_responses_event,
+    read_talk,
 )
 from gateway.protocol.engine_error import ErrorInfo, error_from_object
 from gateway.protocol.sse import event_data
+from gateway.protocol.transcript import Transcript
 from gateway.protocol.usage import Usage, read_usage
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ class StreamWatch:
 
     `choices` is how many choices a complete answer has. `error` is the last error reported,
     `sequence_number` the last one seen (Responses API, -1 before), `finish_reasons` the ends seen
-    by choice.
+    by choice. `transcript`, if there is one, is told all that a chat or completions stream says.
     """
 
     __slots__ = (
@@ -97,9 +99,12 @@ class StreamWatch:
         "is_done",
         "protocol",
         "sequence_number",
+        "transcript",
     )
 
-    def __init__(self, protocol: Protocol, choices: int = 1) -> None:
+    def __init__(
+        self, protocol: Protocol, choices: int = 1, transcript: Transcript | None = None
+    ) -> None:
         self.protocol = protocol
         self.error: ErrorInfo | None = None
         self.events_total = 0
@@ -108,6 +113,7 @@ class StreamWatch:
         self.has_failed = False
         self.is_done = False
         self.sequence_number = -1
+        self.transcript = transcript
         self._choices = choices
         self._seen: set[int] = set()
         self._usage: msgspec.Raw | None = None
@@ -169,7 +175,9 @@ class StreamWatch:
         return verdict
 
     def _read_openai(self, data: bytes) -> Verdict:
-        chunk = read_chunk(data)
+        transcript = self.transcript
+        talk = None if transcript is None else read_talk(data)
+        chunk = talk or read_chunk(data)
         if chunk is None:
             return Verdict.MALFORMED
         if is_set(chunk.error) or chunk.object == "error" or chunk.type == "error":
@@ -179,7 +187,10 @@ class StreamWatch:
         if chunk.choices:
             if not self.has_content:
                 self.has_content = chunk_has_content(data)
-            return self._take_choices(chunk.choices)
+            verdict = self._take_choices(chunk.choices)
+            if transcript is not None and verdict is not Verdict.ABORT:
+                transcript.take(talk, data)
+            return verdict
         if chunk.type == "transcript.text.delta":
             self.has_content = True
         elif chunk.type == "transcript.text.done":
@@ -188,7 +199,7 @@ class StreamWatch:
             return Verdict.DONE
         return Verdict.ORDINARY
 
-    def _take_choices(self, choices: list[Choice]) -> Verdict:
+    def _take_choices(self, choices: Sequence[Choice]) -> Verdict:
         verdict = Verdict.ORDINARY
         for choice in choices:
             self._seen.add(choice.index)

@@ -75,6 +75,12 @@ def first(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
     return None
 
 
+def is_event_stream(headers: Headers) -> bool:
+    """Whether an answer is a stream of server-sent events."""
+    kind = first(headers, b"content-type")
+    return kind is not None and kind.lstrip().lower().startswith(b"text/event-stream")
+
+
 def to_backend(headers: Headers, request_id: bytes, api_key: bytes | None) -> Headers:
     """The client's headers as a backend may see them, with our request id and the backend's key."""
     named = _named_in_connection(headers)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.errors import (
+    BackendLost,
     ConnectFailed,
     ConnectionLost,
     LimitReached,
@@ -23,16 +24,22 @@ class Kind(StrEnum):
     UNREACHABLE = "unreachable"
     POOL_EXHAUSTED = "pool_exhausted"
     LOST_BEFORE_HEAD = "lost_before_head"
+    JUDGED_DOWN = "judged_down"
     LIMIT = "limit"
     CUT = "cut"
     MALFORMED = "malformed"
     EMPTY = "empty"
     ABORTED = "aborted"
     ENGINE_ERROR = "engine_error"
+    ENGINE_DEAD = "engine_dead"
     NAME_DRIFT = "name_drift"
     KEY_REFUSED = "key_refused"
     UNAVAILABLE = "unavailable"
     SERVER_ERROR = "server_error"
+    MISMATCH = "mismatch"
+    """What a backend said again is not what it, or another one, had said before."""
+    RATE_LIMITED = "rate_limited"
+    CONTEXT_TOO_LONG = "context_too_long"
     CLIENT_ERROR = "client_error"
 
 
@@ -61,8 +68,30 @@ class Failure:
 
     @property
     def is_backends_fault(self) -> bool:
-        """Whether it says something about the backend's health."""
-        return self.kind not in (Kind.CLIENT_ERROR, Kind.NAME_DRIFT, Kind.POOL_EXHAUSTED)
+        """Whether it says something about the backend's health.
+
+        A backend that says it is full (429, 503) is well, and one that was judged is judged.
+        """
+        return self.kind not in _NO_FAULT
+
+    @property
+    def is_clients_fault(self) -> bool:
+        """Whether any backend would refuse the request alike."""
+        return self.kind in (Kind.CLIENT_ERROR, Kind.CONTEXT_TOO_LONG)
+
+
+_NO_FAULT: Final = frozenset(
+    {
+        Kind.CLIENT_ERROR,
+        Kind.CONTEXT_TOO_LONG,
+        Kind.RATE_LIMITED,
+        Kind.UNAVAILABLE,
+        Kind.NAME_DRIFT,
+        Kind.POOL_EXHAUSTED,
+        Kind.JUDGED_DOWN,
+        Kind.MISMATCH,
+    }
+)
 
 
 def of_fault(fault: UpstreamFault) -> Failure:
@@ -72,6 +101,8 @@ def of_fault(fault: UpstreamFault) -> Failure:
             return Failure(Kind.UNREACHABLE, fault.message, may_have_run=False)
         case PoolExhausted():
             return Failure(Kind.POOL_EXHAUSTED, fault.message, may_have_run=False)
+        case BackendLost():
+            return Failure(Kind.JUDGED_DOWN, fault.message, fault.may_have_run, phase=fault.phase)
         case ConnectionLost():
             return Failure(Kind.LOST_BEFORE_HEAD, fault.message, fault.may_have_run)
         case LimitReached(phase=Phase.CONNECT):
@@ -90,6 +121,15 @@ def of_fault(fault: UpstreamFault) -> Failure:
             return Failure(Kind.MALFORMED, fault.message, fault.may_have_run)
 
 
+# vLLM: "This model's maximum context length is", "exceeds model's maximum context length", and
+# max_tokens "cannot be greater than max_model_len".
+_TOO_LONG: Final = re.compile(r"maximum context length|greater than max_model_len", re.IGNORECASE)
+# What is left of a dead engine in the API server (vllm/v1/engine/exceptions.py, EngineDeadError).
+_DEAD: Final = re.compile(
+    r"EngineCore encountered|EngineDeadError|engine (?:core )?(?:is|process is) dead|"
+    r"died unexpectedly|cannot schedule new futures after shutdown|Engine loop is not running",
+    re.IGNORECASE,
+)
 _NO_SUCH_MODEL: Final = re.compile(r"\bmodel\b.{0,300}\bdoes not exist", re.IGNORECASE | re.DOTALL)
 
 
@@ -115,14 +155,24 @@ def of_error_answer(
             status=status,
         )
     retry_after_s = float(retry_after) if retry_after and retry_after.isdigit() else None
-    if status == 503:
-        kind = Kind.UNAVAILABLE
-    elif status >= 500:
-        kind = Kind.SERVER_ERROR
-    else:
-        kind = Kind.CLIENT_ERROR
-    may_have_run = kind is Kind.SERVER_ERROR
+    kind = kind_of_error(status, message)
+    may_have_run = kind in (Kind.SERVER_ERROR, Kind.ENGINE_DEAD)
     return Failure(kind, message, may_have_run, status=status, retry_after_s=retry_after_s)
+
+
+def kind_of_error(status: int | None, message: str) -> Kind:
+    """The kind of an error that an engine tells of, in an answer or in an event of a stream."""
+    if status == 503:
+        return Kind.UNAVAILABLE
+    if status is None or status >= 500:
+        if _DEAD.search(message):
+            return Kind.ENGINE_DEAD
+        return Kind.ENGINE_ERROR if status is None else Kind.SERVER_ERROR
+    if status == 429:
+        return Kind.RATE_LIMITED
+    if status in (400, 413) and _TOO_LONG.search(message):
+        return Kind.CONTEXT_TOO_LONG
+    return Kind.CLIENT_ERROR
 
 
 def _names(message: str, served_name: str) -> bool:

@@ -4,8 +4,10 @@ import asyncio
 from typing import Protocol, cast
 
 from gateway.errors import Phase, ResponseMalformed, UpstreamFault
+from gateway.protocol.headers import is_event_stream
 from gateway.upstream import faults
 from gateway.upstream.exchange import HIGH_WATER_BYTES, Exchange
+from gateway.upstream.outgoing import Outgoing
 from gateway.upstream.parser import ParserState, ResponseParser
 from gateway.upstream.socket_options import tune
 from gateway.upstream.timer import PhaseLimits, PhaseTimer
@@ -31,17 +33,13 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_drained",
         "_exchange",
-        "_is_flushing",
-        "_is_sent",
-        "_is_write_paused",
         "_loop",
+        "_out",
         "_owner",
         "_parser",
         "_timer",
         "_transport",
-        "_unsent_bytes",
         "authority",
         "idle_since_s",
         "is_usable",
@@ -61,11 +59,7 @@ class Connection(asyncio.Protocol):
         self._timer = PhaseTimer(loop, self._limit_reached)
         self._transport: asyncio.Transport | None = None
         self._exchange: Exchange | None = None
-        self._drained: asyncio.Future[None] | None = None
-        self._is_write_paused = False
-        self._is_flushing = False
-        self._is_sent = False
-        self._unsent_bytes = 0
+        self._out = Outgoing(loop)
         self.authority = authority
         self.idle_since_s = 0.0
         self.is_usable = False
@@ -98,25 +92,41 @@ class Connection(asyncio.Protocol):
         self.request_count += 1
         if self._parser.seen_bytes or is_head_request:
             self._parser.begin(is_head_request=is_head_request)
-        self._is_sent = False
-        if len(body) <= HIGH_WATER_BYTES:
-            transport.write(data + body if body else data)
-        else:
-            transport.write(data)
-            transport.write(body)
-        if has_upload or self._is_write_paused:
-            self._is_flushing = not has_upload
-            self._unsent_bytes = transport.get_write_buffer_size()
-            self._timer.start(limits, total_at_s, Phase.SEND)
-        else:
-            self._is_sent = True
-            self._timer.start(limits, total_at_s, Phase.FIRST_BYTE)
+        is_sent = self._out.begin(transport, data, body, has_upload=has_upload)
+        self._timer.start(limits, total_at_s, Phase.FIRST_BYTE if is_sent else Phase.SEND)
         return exchange
 
     def abort(self) -> None:
         """Close the socket now; an exchange under way fails."""
         has_head = self._parser.status != 0
-        self._fail(faults.aborted(self.authority, has_head=has_head, is_sent=self._is_sent))
+        self._fail(faults.aborted(self.authority, has_head=has_head, is_sent=self._out.is_sent))
+
+    def give_up(self, reason: str, silent_s: float) -> bool:
+        """Fail the exchange if its backend has been silent for so long; whether it did.
+
+        A response that is held back by its own reader is not silent.
+        """
+        exchange = self._exchange
+        if exchange is None or exchange.is_paused or exchange.pieces:
+            return False
+        if self._loop.time() - self._timer.mark_s < silent_s:
+            return False
+        has_head = exchange.status != 0
+        self._fail(
+            faults.lost(self.authority, reason, has_head=has_head, is_sent=self._out.is_sent)
+        )
+        return True
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether its request is with the backend and the backend's bytes are waited for."""
+        exchange = self._exchange
+        return exchange is not None and self._out.is_sent and not exchange.is_paused
+
+    @property
+    def heard_s(self) -> float:
+        """When the backend last moved its exchange on (loop time)."""
+        return self._timer.mark_s
 
     # Asked by the upload.
 
@@ -124,11 +134,7 @@ class Connection(asyncio.Protocol):
         """Write a part of the body and wait while the backend takes no more."""
         if self._transport is not None and self.is_usable:
             self._timer.go_on()
-            self._transport.write(data)
-            self._unsent_bytes = self._transport.get_write_buffer_size()
-            if self._is_write_paused:
-                self._drained = self._loop.create_future()
-                await self._drained
+            await self._out.write(self._transport, data)
 
     def wait_for_source(self) -> None:
         """The next part of the body is not there yet, which is not the backend's fault."""
@@ -137,9 +143,7 @@ class Connection(asyncio.Protocol):
 
     def body_sent(self) -> None:
         """The upload has written all; what is left is in the transport."""
-        if self._is_write_paused:
-            self._is_flushing = True
-        else:
+        if self._out.end_of_body():
             self._request_sent()
 
     def upload_failed(self, error: BaseException) -> None:
@@ -177,9 +181,11 @@ class Connection(asyncio.Protocol):
         if state is _BODY:
             exchange.unread_bytes += len(data)
             if exchange.pieces:
+                if self._timer.phase is Phase.FIRST_BYTE:
+                    self._timer.enter(Phase.BETWEEN)
                 exchange.wake()
             if exchange.unread_bytes > HIGH_WATER_BYTES and not exchange.is_paused:
-                exchange.is_paused = True
+                exchange.is_paused = exchange.was_paused = True
                 self._timer.hold()
                 self._transport.pause_reading()  # type: ignore[union-attr]
         elif state is _DONE:
@@ -206,26 +212,19 @@ class Connection(asyncio.Protocol):
         self._timer.close()
         self._parser.close()
         self._transport = None
-        if self._drained is not None and not self._drained.done():
-            self._drained.set_result(None)
+        self._out.close()
         self._owner.connection_closed(self)
 
     def pause_writing(self) -> None:
-        self._is_write_paused = True
+        self._out.pause()
 
     def resume_writing(self) -> None:
-        self._is_write_paused = False
-        if self._drained is not None and not self._drained.done():
-            self._drained.set_result(None)
-        self._drained = None
-        if self._is_flushing:
+        if self._out.resume():
             self._request_sent()
 
     # Inside.
 
     def _request_sent(self) -> None:
-        self._is_flushing = False
-        self._is_sent = True
         exchange = self._exchange
         if exchange is not None and exchange.status == 0:
             self._timer.enter(Phase.FIRST_BYTE)
@@ -233,7 +232,8 @@ class Connection(asyncio.Protocol):
     def _head_arrived(self, exchange: Exchange, *, is_body_due: bool) -> None:
         exchange.status = self._parser.status
         exchange.headers = self._parser.headers
-        if is_body_due:
+        # vLLM sends the head of a stream before its engine has even taken the request.
+        if is_body_due and not is_event_stream(exchange.headers):
             self._timer.enter(Phase.BETWEEN)
         if exchange.upload is not None and exchange.status >= 300:
             exchange.upload.cancel()  # refused early: the rest of the body is of no use
@@ -255,7 +255,7 @@ class Connection(asyncio.Protocol):
         if (
             parser.keep_alive
             and not parser.has_extra
-            and self._is_sent
+            and self._out.is_sent
             and self.is_usable
             and self._transport is not None
             and not self._transport.is_closing()
@@ -284,17 +284,15 @@ class Connection(asyncio.Protocol):
             self.authority,
             error,
             has_head=parser.status != 0,
-            is_sent=self._is_sent,
+            is_sent=self._out.is_sent,
             is_reused=self.request_count > 1,
             has_bytes=parser.seen_bytes,
             since_sent_s=self._loop.time() - self._timer.mark_s,
         )
 
     def _limit_reached(self, phase: Phase, limit_s: float) -> None:
-        if phase is Phase.SEND and self._transport is not None:
-            unsent_bytes = self._transport.get_write_buffer_size()
-            if unsent_bytes < self._unsent_bytes:
-                self._unsent_bytes = unsent_bytes
-                self._timer.go_on()
-                return
-        self._fail(faults.limit_reached(self.authority, phase, limit_s, is_sent=self._is_sent))
+        transport = self._transport
+        if phase is Phase.SEND and transport is not None and self._out.is_moving(transport):
+            self._timer.go_on()
+            return
+        self._fail(faults.limit_reached(self.authority, phase, limit_s, is_sent=self._out.is_sent))

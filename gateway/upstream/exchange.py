@@ -29,7 +29,8 @@ class Exchange:
     `status` and `headers` (names in lower case, order and duplicates kept) are set when `send`
     returns it. `reused` tells whether the connection had served another request before.
     `is_complete` is true once the whole response has arrived, whether or not it was read; the
-    connection then no longer belongs to it. Read from one task at a time. Use it with `async
+    connection then no longer belongs to it. `was_paused` tells whether the backend ever had to wait
+    for the reader. Read from one task at a time. Use it with `async
     with`: leaving the block aborts what is not complete.
     """
 
@@ -47,6 +48,7 @@ class Exchange:
         "status",
         "unread_bytes",
         "upload",
+        "was_paused",
     )
 
     def __init__(
@@ -63,6 +65,7 @@ class Exchange:
         self.headers: list[tuple[bytes, bytes]] = []
         self.is_complete = False
         self.is_paused = False
+        self.was_paused = False
         self.unread_bytes = 0
         self.upload: asyncio.Task[None] | None = None
 

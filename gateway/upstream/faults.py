@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gateway.errors import ConnectionLost, LimitReached, Phase, ResponseCut, UpstreamFault
+from gateway.errors import (
+    BackendLost,
+    ConnectionLost,
+    LimitReached,
+    Phase,
+    ResponseCut,
+    UpstreamFault,
+)
 
 # A reused connection that ends so soon after a request was most likely closed while it was idle;
 # one that ends later may have died of the request, which must not be repeated blindly.
@@ -57,6 +64,12 @@ def aborted(authority: str, *, has_head: bool, is_sent: bool) -> UpstreamFault:
         may_have_run=is_sent,
         stale=False,
     )
+
+
+def lost(authority: str, reason: str, *, has_head: bool, is_sent: bool) -> BackendLost:
+    """We gave the exchange up, since its backend is hung or gone."""
+    phase = Phase.BETWEEN if has_head else Phase.FIRST_BYTE
+    return BackendLost(f"{authority} was given up: {reason}", phase=phase, may_have_run=is_sent)
 
 
 def limit_reached(authority: str, phase: Phase, limit_s: float, *, is_sent: bool) -> LimitReached:

@@ -1,6 +1,7 @@
 """The connections to one backend, and the one way to send it a request."""
 
 import asyncio
+import math
 from dataclasses import dataclass
 
 from gateway.errors import ConnectionLost, UpstreamFault
@@ -150,6 +151,25 @@ class BackendPool:
             reused_total=self._reused_total,
             stale_retries_total=self._stale_retries_total,
         )
+
+    def give_up(self, reason: str, silent_s: float) -> int:
+        """Fail the exchanges whose backend has been silent for so long; returns how many.
+
+        Their requests get `BackendLost` at once and can be sent elsewhere.
+        """
+        given_up = [c.give_up(reason, silent_s) for c in self._supply.slots.busy]
+        self.close_idle()
+        return sum(given_up)
+
+    def hearing(self) -> tuple[bool, float]:
+        """Whether a request waits for the backend's bytes, and the seconds since one moved on.
+
+        The second is inf if nothing is under way.
+        """
+        busy = self._supply.slots.busy
+        is_awaited = any(connection.is_awaited for connection in busy)
+        heard_s = max((connection.heard_s for connection in busy), default=-math.inf)
+        return is_awaited, self._loop.time() - heard_s
 
     def close_idle(self) -> None:
         """Close the connections without work now."""

@@ -2,14 +2,37 @@
 
 import errno
 import ssl
+from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
 
-from gateway.fleet.health.evidence import ModelCard, ProbeFailed, ProbeOk, ProbeTrouble
+from gateway.fleet.health.evidence import (
+    Activity,
+    Canary,
+    CanaryFailed,
+    CanaryOk,
+    CanaryUnsure,
+    ModelCard,
+    ProbeFailed,
+    ProbeOk,
+    ProbeTrouble,
+)
+from gateway.fleet.telemetry.activity import read_activity
+from gateway.protocol.answer import answer_verdict
+from gateway.protocol.chunks import Protocol, Verdict
 
 # A list of models is a few hundred bytes each; more than this is something else.
 _CARDS_KEPT: Final = 200
+# A real /metrics is 55 KB; several engines behind one port repeat a part of it.
+_MAX_METRICS_BYTES: Final = 4 * 1024 * 1024
+_CANARY_TEXT: Final = "1 2 3"
+_CANARY_WAYS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("v1/chat/completions", {"messages": [{"role": "user", "content": _CANARY_TEXT}]}),
+    ("v1/completions", {"prompt": _CANARY_TEXT}),
+)
+# So that the logs of an engine tell it from the requests of clients.
+_CANARY: Final = MappingProxyType({"user-agent": "ascend-gateway canary"})
 
 
 class HealthProbe:
@@ -58,6 +81,42 @@ class HealthProbe:
             detail = f"its /health can't be read: {type(error).__name__}"
             return ProbeFailed(ProbeTrouble.UNREACHABLE, detail)
 
+    async def activity(self) -> Activity | None:
+        """What the engine's counters say; None if they can't be read, which says nothing."""
+        try:
+            async with self._client.stream("GET", "metrics", extensions=self._extensions) as answer:
+                if answer.status_code != 200:
+                    return None
+                body = b""
+                async for piece in answer.aiter_bytes():
+                    body += piece
+                    if len(body) > _MAX_METRICS_BYTES:
+                        return None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
+            return None
+        return read_activity(body.decode("utf-8", "replace"))
+
+    async def canary(self, served_name: str, limit_s: float) -> Canary:
+        """Asks for two tokens. An engine that does not chat is asked for a completion, and one
+        that does neither has shown by its answer that it is alive."""
+        for path, prompt in _CANARY_WAYS:
+            body = {"model": served_name, **prompt, "max_tokens": 2, "temperature": 0}
+            try:
+                answer = await self._client.post(
+                    path, json=body, timeout=limit_s, headers=_CANARY, extensions=self._extensions
+                )
+            except httpx.TimeoutException:
+                return CanaryFailed(f"two tokens did not come within {limit_s:.0f} s")
+            except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+                return CanaryFailed(f"the connection broke ({type(error).__name__})")
+            if answer.status_code == 200:
+                return _judged(answer.content)
+            if answer.status_code in (429, 503):
+                return CanaryUnsure()
+            if answer.status_code >= 500:
+                return CanaryFailed(f"it answered {answer.status_code}: {answer.text[:200]}")
+        return CanaryOk()
+
     async def close(self) -> None:
         """Closes its connections."""
         await self._client.aclose()
@@ -72,6 +131,15 @@ class HealthProbe:
             return cards_in(answer.json()) if answer.status_code == 200 else None
         except (httpx.HTTPError, ValueError, RecursionError):
             return None
+
+
+def _judged(body: bytes) -> Canary:
+    match answer_verdict(body, Protocol.OPENAI_CHAT).verdict:
+        case Verdict.ABORT:
+            return CanaryUnsure()
+        case Verdict.ERROR | Verdict.MALFORMED:
+            return CanaryFailed("its answer is an error")
+    return CanaryOk()
 
 
 def cards_in(listed: Any) -> tuple[ModelCard, ...] | None:

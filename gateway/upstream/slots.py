@@ -152,6 +152,11 @@ class Slots:
             self._sweeper.cancel()
             self._sweeper = None
 
+    @property
+    def busy(self) -> list[Connection]:
+        """The connections that carry an exchange now."""
+        return [c for c in self._live if c not in self._idle]
+
     def abort_all(self) -> None:
         """Close all connections."""
         for connection in list(self._live):

@@ -17,7 +17,8 @@ class PhaseLimits:
 
     - `connect_s`: resolving, connecting and the TLS handshake together.
     - `first_byte_s`: from the moment the whole request was taken by the socket until the whole
-      head of the final answer is there; interim answers (1xx) do not end it.
+      head of the final answer is there, or of an event stream the first piece of its body; interim
+      answers (1xx) do not end it.
     - `between_s`: without a byte from the backend once the head is there, not counting the time
       in which we ourselves stopped reading because our reader lags; and, while a request is being
       sent, without the backend taking a byte (phase `send`), not counting waits for the body's

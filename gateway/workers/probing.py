@@ -1,82 +1,141 @@
-"""The loop that probes one backend again and again, and wakes up when a request has doubts."""
+"""The loop that looks at one backend again and again, and wakes up when a request has doubts."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 from gateway.clock import Clock
-from gateway.fleet.health.evidence import ProbeFailed, ProbeOk
+from gateway.fleet.health.evidence import Activity, Canary, Look, ProbeFailed, ProbeOk
 from gateway.fleet.health.machine import State
-from gateway.fleet.live import LiveBackend
-from gateway.observe.logs import Log
-
-Probe = Callable[[], Awaitable[ProbeOk | ProbeFailed]]
+from gateway.fleet.health.progress import is_stale
+from gateway.fleet.live import Change, LiveBackend
 
 # A backend that is not up is asked more often, so that it is used soon after it came back.
-_LONGEST_GAP_WHEN_DOWN_S = 1.0
-# However many requests fail, a backend is not probed more often than this.
-_SHORTEST_GAP_S = 0.2
+_LONGEST_GAP_WHEN_DOWN_S: Final = 1.0
+# However many requests fail, a backend is not looked at more often than this.
+_SHORTEST_GAP_S: Final = 0.2
+# A request that has had no byte for so long, at a backend that refuses connections, gets none.
+_SILENT_WHEN_GONE_S: Final = 1.0
+
+
+class Probe(Protocol):
+    """The ways to ask a backend how it is."""
+
+    async def look(self) -> ProbeOk | ProbeFailed:
+        """/health and /v1/models."""
+
+    async def activity(self) -> Activity | None:
+        """The counters of /metrics."""
+
+    async def canary(self, served_name: str, limit_s: float) -> Canary:
+        """A generation of two tokens."""
+
+
+class Requests(Protocol):
+    """The requests that are with the backend now."""
+
+    def hearing(self) -> tuple[bool, float]:
+        """Whether one waits for bytes, and the seconds since one moved on."""
+
+    def give_up(self, reason: str, silent_s: float) -> int:
+        """Fails those without a byte for so long; returns how many."""
 
 
 class Prober:
-    """Probes one backend every `interval_s`, spread by the draw so that probes do not bunch."""
+    """Looks at one backend every `interval_s`, spread by the draw so that looks do not bunch.
+
+    `tell` is given every change; `gave_up` the number of requests taken from a dead backend.
+    """
 
     def __init__(
         self,
         backend: LiveBackend,
         probe: Probe,
+        requests: Requests,
         *,
         interval_s: float,
+        canary_idle_s: float,
         clock: Clock,
         draw: Callable[[], float],
-        log: Log,
+        tell: Callable[[Sequence[Change]], None],
+        gave_up: Callable[[str, int, str], None],
     ) -> None:
         self._backend = backend
         self._probe = probe
+        self._requests = requests
         self._interval_s = interval_s
+        self._canary_idle_s = canary_idle_s
         self._clock = clock
         self._draw = draw
-        self._log = log
+        self._tell = tell
+        self._gave_up = gave_up
         self._doubt = asyncio.Event()
+        self._canary_s = clock.monotonic_s()
 
     def __repr__(self) -> str:
         return f"<Prober {self._backend.config.name} every {self._interval_s} s>"
 
     def look_now(self) -> None:
-        """Probes soon instead of at the next turn."""
+        """Looks soon instead of at the next turn."""
         self._doubt.set()
 
     async def run(self) -> None:
-        """Probes until cancelled."""
+        """Looks until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(min(_SHORTEST_GAP_S, self._interval_s))
             await self._pause()
 
     async def look(self) -> None:
-        """One probe, taken in and logged where it changes something."""
+        """One look, and a canary where only that can tell more."""
         self._doubt.clear()
-        evidence = await self._probe()
+        probed, activity = await asyncio.gather(self._probe.look(), self._probe.activity())
+        now = self._clock.monotonic_s()
+        is_awaited, silent_s = self._requests.hearing()
         backend = self._backend
-        before = backend.drift
-        has_changed = backend.observe(evidence, self._clock.monotonic_s())
-        name = backend.config.name
-        if has_changed:
-            self._log.event(
-                "warning" if backend.state is State.DOWN else "info",
-                "backend_state",
-                backend=name,
-                state=backend.state.value,
-                reason=backend.health.reason,
-            )
-        if backend.drift != before:
-            for drift in backend.drift:
-                self._log.event(
-                    "warning", "drift", backend=name, kind=drift.kind.value, detail=drift.message
-                )
+        self._tell(backend.look(Look(probed, activity, now - silent_s, is_awaited), now))
+        self.take_from_the_dead()
+        if isinstance(probed, ProbeOk) and self._is_canary_due(activity, now):
+            await self._ask_canary()
+
+    def take_from_the_dead(self) -> None:
+        """Ends what waits for a backend that was judged hung or down, so that it can move."""
+        backend = self._backend
+        if not backend.is_certainly_down:
+            return
+        # One that shuts down in good order may still finish what it streams.
+        silent_s = 0.0 if backend.is_hung else _SILENT_WHEN_GONE_S
+        count = self._requests.give_up(backend.reason, silent_s)
+        if count:
+            self._gave_up(backend.config.name, count, backend.reason)
+
+    def _is_canary_due(self, activity: Activity | None, now: float) -> bool:
+        """A canary never goes to a busy engine, nor to one whose requests prove as much."""
+        backend = self._backend
+        health = backend.health
+        if not health.has_canary or health.state is State.DRAINING:
+            return False
+        if backend.in_flight or (activity is not None and not activity.is_idle):
+            return False
+        if health.judged is State.UP and not backend.breaker.openings:
+            quiet_since_s = max(self._canary_s, backend.last_request_s)
+            return now - quiet_since_s >= self._canary_idle_s
+        if backend.breaker.openings and now < backend.breaker.until_s:
+            return False
+        return health.judged in (State.STARTING, State.DEGRADED, State.UP) or backend.is_hung
+
+    async def _ask_canary(self) -> None:
+        backend = self._backend
+        result = await self._probe.canary(backend.config.served_name, backend.longest_step_s)
+        now = self._canary_s = self._clock.monotonic_s()
+        self._tell(backend.observe(result, now))
+        self.take_from_the_dead()
 
     async def _pause(self) -> None:
         gap_s = self._interval_s
-        if self._backend.state is not State.UP:
+        backend = self._backend
+        is_in_doubt = is_stale(backend.progress, self._clock.monotonic_s(), 1.5 * gap_s)
+        if backend.state is not State.UP or backend.health.probe_failures or is_in_doubt:
             gap_s = min(gap_s, _LONGEST_GAP_WHEN_DOWN_S)
         try:
             async with asyncio.timeout(gap_s * (0.9 + 0.2 * self._draw())):

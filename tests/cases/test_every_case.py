@@ -13,16 +13,7 @@ HANDED = Path(__file__).with_name("handed.yaml")
 
 # What is not built yet, and the part of the gateway that will answer the report.
 OWED = {
-    "stream-status-1": "failure handling",
-    "stream-stall-1": "failure handling",
-    "stream-idle-1": "failure handling",
-    "retry-dup-1": "failure handling",
-    "retry-4xx-1": "failure handling",
-    "overload-1": "failure handling",
-    "engine-graph-1": "failure handling",
-    "engine-hang-1": "failure handling",
-    "engine-hang-3": "failure handling",
-    "engine-busy-2": "failure handling",
+    "overload-1": "placement",
     "metrics-kv-1": "placement",
     "metrics-kv-3": "placement",
     "balance-herd-1": "placement",

@@ -43,6 +43,7 @@ class ScriptedUpstream:
         self.probes: list[Request] = []
         self.connections: list[Connection] = []
         self.failures: list[Exception] = []
+        self.treats_canary_alike = False
         self.live = 0
         self.most_carrying = 0
         self.bytes_written = 0
@@ -76,13 +77,20 @@ class ScriptedUpstream:
         return [request.path for request in self.requests]
 
     def handler_for(self, request: Request) -> Handler:
+        if self.is_canary(request) and not self.treats_canary_alike:
+            return answers.usual
         path = request.path.removeprefix(self.prefix)
         any_path = None if self.is_probe(request) else self.handlers.get("*")
         return self.handlers.get(path) or any_path or answers.usual
 
     def is_probe(self, request: Request) -> bool:
         """Whether the gateway asks for itself, not for a client."""
-        return request.method == "GET" and request.path in self.probe_paths
+        is_probe = request.method == "GET" and request.path in self.probe_paths
+        return is_probe or self.is_canary(request)
+
+    def is_canary(self, request: Request) -> bool:
+        """Whether the gateway asks for tokens of its own."""
+        return request.header("user-agent") == "ascend-gateway canary"
 
     async def until(self, condition: Callable[[], object], limit_s: float = 20.0) -> None:
         """Wait for a condition over this object's own state."""

@@ -51,7 +51,8 @@ def routing(engines: dict[str, Engine]) -> str:
             "url": engine.url,
             "served_name": engine.served_name,
             "root": "tiny-qwen3",
-            "tier": "eager",
+            # The one that is killed goes first, so that the other one has to go on for it.
+            "tier": "graph" if engine.served_name == "qwen3.5-27b" else "eager",
             "max_num_seqs": 8,
             "max_model_len": 4096,
             "container": containers[engine.served_name],
@@ -61,6 +62,9 @@ def routing(engines: dict[str, Engine]) -> str:
     models = [
         {"name": "qwen3.5-9b", "aliases": ["gpt-4o-mini"], "backends": ["real-9b"]},
         {"name": "qwen3.5-27b", "backends": ["real-27b"]},
+        # Both engines run the same weights.
+        {"name": "twin-text", "backends": ["real-27b", "real-9b"], "resume": "text"},
+        {"name": "twin-exact", "backends": ["real-27b", "real-9b"], "resume": "exact"},
     ]
     return yaml.safe_dump({"version": 1, "backends": backends, "models": models})
 

@@ -18,6 +18,8 @@ from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from tests.vllm.servers import Engine, Gateway, get, until
 
 SMALL, LARGE = "qwen3.5-9b", "qwen3.5-27b"
+TWINS = ("twin-text", "twin-exact")
+SPECIAL_TOKENS = range(16)
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "hello"}]
 # Ten seconds of text, so that an answer never ends by itself while a test looks at it.
 LONG_BODY = {"messages": HELLO, "max_tokens": 3000, "ignore_eos": True}
@@ -25,7 +27,7 @@ LONG_BODY = {"messages": HELLO, "max_tokens": 3000, "ignore_eos": True}
 
 def test_models_are_listed_by_their_public_names(client: openai.OpenAI) -> None:
     listed = {model.id: model for model in client.models.list()}
-    assert set(listed) == {SMALL, LARGE}
+    assert set(listed) == {SMALL, LARGE, *TWINS}
     for model in listed.values():
         assert isinstance(model.created, int)
         assert model.model_extra is not None
@@ -159,22 +161,59 @@ def test_a_client_that_leaves_before_its_answer_frees_the_engine(
     until(lambda: in_flight_everywhere(gateway) == 0, 5, "the slot is free")
 
 
-def test_an_engine_killed_in_mid_stream_never_looks_like_an_end(
+def greedy(client: openai.OpenAI, name: str) -> openai.Stream[ChatCompletionChunk]:
+    return client.chat.completions.create(
+        model=name,
+        messages=HELLO,
+        stream=True,
+        stream_options={"include_usage": True},
+        temperature=0,
+        max_tokens=1000,
+        # Without an end of its own the answer is long enough to be broken. Banned, and not just
+        # ignored: an ignored end is a token without text, so a text would not be all of it.
+        logit_bias={str(token): -100 for token in SPECIAL_TOKENS},
+    )
+
+
+def said(chunks: list[ChatCompletionChunk]) -> dict[str, object]:
+    """Everything of a stream that must be the same whether or not it was broken."""
+    choices = [choice for chunk in chunks for choice in chunk.choices]
+    usage = chunks[-1].usage
+    return {
+        "text": "".join(c.delta.content or "" for c in choices),
+        "roles": [c.delta.role for c in choices if c.delta.role],
+        "finishes": [c.finish_reason for c in choices if c.finish_reason],
+        "ids": len({chunk.id for chunk in chunks}),
+        "models": {chunk.model for chunk in chunks},
+        "usage": None if usage is None else (usage.prompt_tokens, usage.completion_tokens),
+    }
+
+
+def test_an_engine_killed_in_mid_stream(
     client: openai.OpenAI, gateway: Gateway, engines: dict[str, Engine]
 ) -> None:
+    """What another engine can go on with is one whole stream; the rest never looks like an end."""
+    core_pid = engines[LARGE].core_pid()
+    whole = {name: said(list(greedy(client, name))) for name in TWINS}
     with raw_stream(gateway, LARGE) as (response, lines):
         assert response.status_code == 200
         stream = long_stream(client, LARGE)
+        twins = {name: greedy(client, name) for name in TWINS}
+        begun = {name: [next(twin) for _ in range(20)] for name, twin in twins.items()}
         for _ in range(5):
             assert next(stream).model == LARGE
             next(lines)
-        os.kill(engines[LARGE].core_pid(), signal.SIGKILL)
+        os.kill(core_pid, signal.SIGKILL)
 
         with pytest.raises(openai.APIError) as caught, stream:
             for _ in stream:
                 pass
         rest = [line for line in lines if line]
 
+    for name, twin in twins.items():
+        assert said([*begun[name], *twin]) == whole[name]
+    told = json.loads(get(f"{gateway.url}/admin/events?kind=resume")[1])["events"]
+    assert {event["model"] for event in told} == set(TWINS), get(f"{gateway.url}/admin/events")[1]
     assert caught.value.message
     assert "data: [DONE]" not in rest
     last = json.loads(rest[-1].removeprefix("data:"))

@@ -40,19 +40,116 @@ class ProbeFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryOk:
+    """A generation of our own came back whole, or the engine said that it does not generate."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryFailed:
+    """A generation of our own failed on an engine without other work."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryUnsure:
+    """The engine was too busy to say: neither good nor bad."""
+
+
+Canary = CanaryOk | CanaryFailed | CanaryUnsure
+
+
+class Severity(StrEnum):
+    """How much one failed request says of its backend."""
+
+    SOFT = "soft"
+    """It may pass: a limit, a 5xx, a broken stream."""
+    UNREACHABLE = "unreachable"
+    """Not even a connection could be made."""
+    CRASH = "crash"
+    """The engine said that it is dead, or failed as dying engines do."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestSucceeded:
     """A real request was answered; the client's own errors (4xx) count as answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFailed:
-    """A real request failed by the backend's fault.
-
-    `is_unreachable` is true if not even a connection could be made.
-    """
+    """A real request failed by the backend's fault."""
 
     detail: str
-    is_unreachable: bool = False
+    severity: Severity = Severity.SOFT
 
 
-Evidence = ProbeOk | ProbeFailed | RequestSucceeded | RequestFailed
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The engine made tokens, or ended its work, since the last look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hung:
+    """The engine has work and stands still for longer than any legal step."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrainBegun:
+    """An operator takes the backend out: it finishes what it has."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrainEnded:
+    """An operator puts the backend back."""
+
+
+Evidence = (
+    ProbeOk
+    | ProbeFailed
+    | CanaryOk
+    | CanaryFailed
+    | CanaryUnsure
+    | RequestSucceeded
+    | RequestFailed
+    | Moved
+    | Hung
+    | DrainBegun
+    | DrainEnded
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What /metrics says of an engine's work; several engines on one port are added up.
+
+    Tokens are counters since the engine's start (vLLM docs, "Metrics": prompt_tokens_total,
+    generation_tokens_total).
+    """
+
+    running: float
+    waiting: float
+    prompt_tokens: float
+    generation_tokens: float
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the engine has no work."""
+        return self.running + self.waiting <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that one look at a backend showed.
+
+    `heard_s` is when its last byte came on a request of ours (monotonic seconds, -inf for never);
+    `is_awaited` tells whether a request of ours waits for it now.
+    """
+
+    probe: ProbeOk | ProbeFailed
+    activity: Activity | None
+    heard_s: float
+    is_awaited: bool

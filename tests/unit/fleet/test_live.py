@@ -3,15 +3,28 @@
 import pytest
 
 from gateway.config.load import load_text
-from gateway.fleet.health.evidence import ModelCard, ProbeOk, RequestFailed
+from gateway.fleet.health.evidence import (
+    CanaryOk,
+    Hung,
+    ModelCard,
+    ProbeFailed,
+    ProbeOk,
+    ProbeTrouble,
+    RequestFailed,
+    RequestSucceeded,
+    Severity,
+)
 from gateway.fleet.health.machine import State
 from gateway.fleet.listing import listed_model, listed_models
 from gateway.fleet.live import REFUSED_NAME_HOLD_S
 from gateway.fleet.registry import Registry
 from gateway.fleet.report import is_any_servable, report
+from gateway.fleet.speed import SpeedSample
+from gateway.fleet.view import Standing
 
 FILE = """
 version: 1
+health: {canary: false, ramp_s: 10}
 backends:
   - {name: a, url: "http://h:1", served_name: m, max_num_seqs: 8, capture_sizes: [1, 4],
      max_model_len: 8192}
@@ -69,7 +82,7 @@ def test_what_is_learnt_shows_in_the_next_view() -> None:
     assert (facts.state, facts.max_model_len, facts.is_missing) == (State.UP, 4096, False)
     registry.observe("a", ProbeOk((ModelCard("x"),)), 2.0)
     assert registry.view(model, 2.0).backends[0].facts.is_missing
-    registry.observe("a", RequestFailed("no", is_unreachable=True), 3.0)
+    registry.observe("a", RequestFailed("no", Severity.UNREACHABLE), 3.0)
     assert registry.view(model, 3.0).backends[0].facts.state is State.DOWN
 
 
@@ -143,3 +156,95 @@ def test_state_holders_show_themselves() -> None:
     assert repr(registry.backends["a"]) == "<LiveBackend a unknown 0/4 in flight>"
     assert "2 models" in repr(registry.names)
     assert repr(registry).startswith("<Registry v1 ")
+
+
+LATE = ProbeFailed(ProbeTrouble.TIMEOUT, "late")
+GONE = ProbeFailed(ProbeTrouble.REFUSED, "gone")
+
+
+def standing(registry: Registry, now: float = 1.0) -> Standing:
+    return registry.view(registry.names.models["public"], now).backends[0].standing
+
+
+def test_standings() -> None:
+    registry = fleet()
+    assert standing(registry) is Standing.DOUBTFUL
+    registry.observe("a", ProbeOk(None), 1.0)
+    assert standing(registry) is Standing.READY
+    registry.observe("a", RequestFailed("cut"), 1.0)
+    assert standing(registry) is Standing.DOUBTFUL
+    for _ in range(2):
+        registry.observe("a", RequestFailed("cut"), 1.0)
+    assert standing(registry) is Standing.LAST_RESORT  # the breaker is open
+    registry.observe("a", RequestSucceeded(), 2.0)
+    assert standing(registry, 2.0) is Standing.READY
+    for _ in range(3):
+        registry.observe("a", LATE, 3.0)
+    assert standing(registry, 3.0) is Standing.LAST_RESORT  # it may only be busy
+    registry.observe("a", GONE, 4.0)
+    assert standing(registry, 4.0) is Standing.OUT
+    registry.observe("a", Hung("stands"), 5.0)
+    assert standing(registry, 5.0) is Standing.OUT
+
+
+def test_after_the_breaker_one_request_at_a_time_may_try() -> None:
+    registry = fleet()
+    registry.observe("a", ProbeOk(None), 0.0)
+    for _ in range(3):
+        registry.observe("a", RequestFailed("cut"), 0.0)
+    assert standing(registry, 4.9) is Standing.LAST_RESORT
+    assert standing(registry, 5.0) is Standing.READY
+    with registry.lease("a"):
+        assert standing(registry, 5.0) is Standing.LAST_RESORT
+
+
+def test_changes_are_told_once_with_their_reason() -> None:
+    registry = fleet()
+    (change,) = registry.observe("a", ProbeOk(None), 1.0)
+    assert (change.what, change.before, change.after) == ("state", "unknown", "up")
+    assert registry.observe("a", ProbeOk(None), 2.0) == ()
+    told = [c for _ in range(3) for c in registry.observe("a", RequestFailed("cut"), 3.0)]
+    assert [(c.what, c.after) for c in told] == [("state", "degraded"), ("breaker", "open")]
+    (drift,) = registry.observe("a", ProbeOk((ModelCard("x"),)), 4.0)
+    assert (drift.what, drift.after) == ("drift", "name_missing")
+
+
+def test_the_share_rises_after_a_recovery_only() -> None:
+    registry = fleet()
+    model = registry.names.models["public"]
+    registry.observe("a", ProbeOk(None), 0.0)
+    assert registry.view(model, 0.0).backends[0].share_ratio == 1.0
+    registry.observe("a", GONE, 1.0)
+    registry.observe("a", ProbeOk(None), 2.0)
+    shares = [registry.view(model, 2.0 + s).backends[0].share_ratio for s in (0.0, 5.0, 10.0, 99.0)]
+    assert shares == [pytest.approx(0.1), pytest.approx(0.55), 1.0, 1.0]
+
+
+def test_a_canary_comes_before_up() -> None:
+    loaded = load_text(FILE.replace("canary: false", "canary: true"), "test.yaml")
+    assert loaded.config is not None
+    registry = Registry(loaded.config, "v1", 0.0)
+    registry.observe("a", ProbeOk(None), 1.0)
+    assert registry.backends["a"].state is State.STARTING
+    assert standing(registry) is Standing.DOUBTFUL  # at first, better than nothing
+    registry.observe("a", CanaryOk(), 2.0)
+    assert registry.backends["a"].state is State.UP
+    registry.observe("a", RequestFailed("EngineCore", Severity.CRASH), 3.0)
+    registry.observe("a", ProbeOk(None), 4.0)
+    assert standing(registry, 4.0) is Standing.LAST_RESORT  # after a crash, until it generates
+
+
+def test_a_slow_graph_backend_shows_and_recovers() -> None:
+    registry = fleet()
+    for name in ("a", "b"):
+        registry.observe(name, ProbeOk(None), 0.0)
+    slow, eager = SpeedSample(0.18, 1, 1), SpeedSample(0.17, 1, 1)
+    for _ in range(8):
+        registry.note_speed("b", eager, 1.0)
+    told = [c for _ in range(8) for c in registry.note_speed("a", slow, 1.0)]
+    assert [(c.before, c.after) for c in told] == [("up", "degraded")]
+    assert "eager" in registry.backends["a"].reason
+    model = registry.names.models["public"]
+    assert registry.view(model, 1.0).backends[0].facts.is_slow
+    told = [c for _ in range(24) for c in registry.note_speed("a", SpeedSample(0.06, 1, 1), 2.0)]
+    assert [(c.before, c.after) for c in told] == [("degraded", "up")]

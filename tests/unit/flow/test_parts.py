@@ -160,6 +160,10 @@ async def test_all_running_requests_can_be_ended_and_waited_for() -> None:
     assert {await task for task in tasks} == {"gateway_draining"}
 
 
+async def no_beat(call: Call) -> None:
+    raise AssertionError(f"{call!r} asked for no heartbeat")
+
+
 async def test_a_limit_interrupts_and_the_last_one_counts() -> None:
     call, in_flight, entered = call_on(Connection()), InFlight(), asyncio.Event()
     task = asyncio.create_task(run(call, in_flight, entered))
@@ -168,7 +172,7 @@ async def test_a_limit_interrupts_and_the_last_one_counts() -> None:
     call.limit(10.0, lambda late: Refusal(Outcome.UPSTREAM_TIMEOUT, repr(late)))
     call.interrupt_if_late(9.9)
     assert not task.done()
-    watching = asyncio.create_task(in_flight.watch_limits(lambda: 10.0))
+    watching = asyncio.create_task(in_flight.watch(lambda: 10.0, no_beat))
     assert await task == "backend_timeout"
     watching.cancel()
     await asyncio.wait([watching])

@@ -4,9 +4,13 @@ import pytest
 
 from gateway.config.vocabulary import Tier
 from gateway.fleet.health.machine import State
-from gateway.fleet.view import BackendFacts, BackendView, ModelView
-from gateway.placement.choose import choose
+from gateway.fleet.view import BackendFacts, BackendView, ModelView, Standing
+from gateway.placement.choose import Domain, choose
 from gateway.placement.eligible import Need, Why, is_eligible, refusals
+
+DOUBTFUL, LAST = Standing.DOUBTFUL, Standing.LAST_RESORT
+OUT = (State.DOWN, State.DRAINING)
+EAGER = Tier.EAGER
 
 
 def backend(
@@ -18,11 +22,17 @@ def backend(
     weight: float = 1.0,
     length: int | None = 4096,
     is_missing: bool = False,
+    tier: Tier = Tier.GRAPH,
+    place: tuple[str, str] = ("n1", ""),
+    is_slow: bool = False,
+    standing: Standing | None = None,
+    share_ratio: float = 1.0,
 ) -> BackendView:
     facts = BackendFacts(
-        name, "m", Tier.GRAPH, weight, cap, 8, length, state, "because", is_missing
+        name, "m", tier, weight, cap, 8, length, state, "because", is_missing, *place, is_slow
     )
-    return BackendView(facts, in_flight)
+    usual = Standing.OUT if state in OUT else Standing.READY if state is State.UP else DOUBTFUL
+    return BackendView(facts, in_flight, usual if standing is None else standing, share_ratio)
 
 
 def view(*backends: BackendView) -> ModelView:
@@ -37,6 +47,8 @@ def view(*backends: BackendView) -> ModelView:
         (backend("a", state=State.DEGRADED), Need(), [], None),
         (backend("a", in_flight=100), Need(), [], None),
         (backend("a", state=State.DOWN), Need(), [], Why.DOWN),
+        (backend("a", state=State.DOWN, standing=LAST), Need(), [], None),
+        (backend("a", state=State.DRAINING), Need(), [], Why.DRAINING),
         (backend("a", is_missing=True), Need(), [], Why.NAME_MISSING),
         (backend("a"), Need(), ["a"], Why.TRIED),
         (backend("a"), Need(4096), [], None),
@@ -48,7 +60,7 @@ def view(*backends: BackendView) -> ModelView:
 def test_each_reason(one: BackendView, need: Need, tried: list[str], why: Why | None) -> None:
     found = refusals(view(one), need, tried)
     assert [r.why for r in found] == ([] if why is None else [why])
-    assert is_eligible(one.facts, need, tried) == (why is None)
+    assert is_eligible(one, need, tried) == (why is None)
     assert all(r.backend == "a" and r.detail for r in found)
 
 
@@ -58,11 +70,23 @@ def test_each_reason(one: BackendView, need: Need, tried: list[str], why: Why | 
         ([backend("a", 1), backend("b", 0)], "b"),
         ([backend("a", 1, cap=4), backend("b", 2, cap=16)], "b"),
         ([backend("a", 0, cap=4), backend("b", 0, cap=16)], "b"),
-        ([backend("a", 9, weight=4.0), backend("b", 1)], "b"),
-        ([backend("a", 6, weight=4.0), backend("b", 1)], "a"),
+        ([backend("a", 3, weight=1.0), backend("b", 3, weight=4.0)], "b"),
+        ([backend("a", 3, weight=4.0), backend("b", 1)], "a"),
         ([backend("a", 7), backend("b", 0, state=State.DEGRADED)], "a"),
         ([backend("a", 7), backend("b", 0, state=State.UNKNOWN)], "a"),
         ([backend("a", state=State.DOWN), backend("b", 9, state=State.DEGRADED)], "b"),
+        # Graph first, while it has room; then whoever has room; then by load.
+        ([backend("a", 3), backend("b", 0, tier=EAGER)], "a"),
+        ([backend("a", 4), backend("b", 0, tier=EAGER)], "b"),
+        ([backend("a", 4), backend("b", 8, tier=EAGER)], "a"),
+        ([backend("a", 1, is_slow=True), backend("b", 0, tier=EAGER)], "b"),
+        # One that has just come back gets its share, not the herd.
+        ([backend("a", 1, share_ratio=0.25), backend("b", 0, tier=EAGER)], "b"),
+        ([backend("a", 0, share_ratio=0.1), backend("b", 0, tier=EAGER)], "a"),
+        ([backend("a", 0, share_ratio=0.5), backend("b", 0)], "b"),
+        # A last resort is used only when there is nothing else.
+        ([backend("a", 0, standing=LAST), backend("b", 9, state=State.DEGRADED)], "b"),
+        ([backend("a", 0, standing=LAST), backend("b", state=State.DOWN)], "a"),
     ],
 )
 def test_the_least_loaded_for_its_cap(backends: list[BackendView], chosen: str) -> None:
@@ -75,6 +99,25 @@ def test_the_least_loaded_for_its_cap(backends: list[BackendView], chosen: str) 
 def test_ties_go_by_the_draw(draw: float, chosen: str) -> None:
     tied = view(backend("a"), backend("b"), backend("c"), backend("d", 1))
     placement = choose(tied, Need(), [], lambda: draw)
+    assert placement.backend is not None
+    assert placement.backend.name == chosen
+
+
+@pytest.mark.parametrize(
+    ("backends", "chosen"),
+    [
+        ([backend("a", 3, place=("n2", "")), backend("b", 0, place=("n1", ""))], "a"),
+        ([backend("a", 3, place=("n1", "1")), backend("b", 0, place=("n1", "0"))], "a"),
+        ([backend("a", place=("n1", "0")), backend("b", tier=EAGER, place=("n2", "0"))], "b"),
+        # A bad standing weighs more than a near neighbour.
+        ([backend("a", place=("n1", "0")), backend("b", standing=LAST, place=("n2", "0"))], "a"),
+    ],
+)
+def test_the_next_try_goes_to_another_fault_domain(
+    backends: list[BackendView], chosen: str
+) -> None:
+    failed_in = [Domain("n1", "0")]
+    placement = choose(view(*backends), Need(), [], lambda: 0.0, failed_in)
     assert placement.backend is not None
     assert placement.backend.name == chosen
 

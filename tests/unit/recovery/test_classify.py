@@ -16,6 +16,19 @@ from gateway.errors import (
 )
 from gateway.recovery.classify import Failure, Kind, of_error_answer, of_fault
 
+LENGTH = "maximum context length"
+TOO_LONG = Kind.CONTEXT_TOO_LONG
+NO_FAULT = (
+    Kind.CLIENT_ERROR,
+    Kind.CONTEXT_TOO_LONG,
+    Kind.RATE_LIMITED,
+    Kind.UNAVAILABLE,
+    Kind.NAME_DRIFT,
+    Kind.POOL_EXHAUSTED,
+    Kind.JUDGED_DOWN,
+    Kind.MISMATCH,
+)
+
 
 @pytest.mark.parametrize(
     ("fault", "kind", "may_have_run"),
@@ -70,8 +83,16 @@ NOT_THERE = "The model `m` does not exist. Valid aliases: other."
         (403, {"error": {"message": "no", "type": "Forbidden"}}, Kind.KEY_REFUSED),
         (403, {"error": {"message": "no", "type": "PermissionDeniedError"}}, Kind.CLIENT_ERROR),
         (422, {"detail": [{"loc": []}]}, Kind.CLIENT_ERROR),
-        (429, {}, Kind.CLIENT_ERROR),
+        (400, {"error": {"message": f"This model's {LENGTH} is 4096 tokens."}}, TOO_LONG),
+        (
+            400,
+            {"error": {"message": "max_tokens=9 cannot be greater than max_model_len=4"}},
+            TOO_LONG,
+        ),
+        (429, {}, Kind.RATE_LIMITED),
         (500, {"error": {"message": "EngineCore"}}, Kind.SERVER_ERROR),
+        (500, {"error": {"message": "EngineCore encountered an issue."}}, Kind.ENGINE_DEAD),
+        (500, {"error": {"message": "vllm EngineDeadError"}}, Kind.ENGINE_DEAD),
         (502, {}, Kind.SERVER_ERROR),
         (503, {}, Kind.UNAVAILABLE),
     ],
@@ -96,7 +117,7 @@ def test_bodies_that_say_nothing(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "is_theirs"),
-    [(k, k not in (Kind.CLIENT_ERROR, Kind.NAME_DRIFT, Kind.POOL_EXHAUSTED)) for k in Kind],
+    [(k, k not in NO_FAULT) for k in Kind],
 )
 def test_whose_fault(kind: Kind, is_theirs: bool) -> None:
     assert Failure(kind, "", may_have_run=False).is_backends_fault == is_theirs

@@ -1,0 +1,1 @@
+"""What engines say of themselves in /metrics, and what it means."""

@@ -1,0 +1,40 @@
+"""The retry budget of each model."""
+
+from gateway.config.schema import RecoveryConfig
+from gateway.recovery.budget import Budget, earn, full, spend
+
+
+class Budgets:
+    """Budgets by model name; there are as many as models in the routing file."""
+
+    __slots__ = ("_budgets", "rules")
+
+    def __init__(self, rules: RecoveryConfig) -> None:
+        self.rules = rules
+        self._budgets: dict[str, Budget] = {}
+
+    def __repr__(self) -> str:
+        return f"<Budgets { ({n: round(b.left, 1) for n, b in self._budgets.items()}) }>"
+
+    def earn(self, model: str, now: float) -> None:
+        """A request of the model came in."""
+        self._budgets[model] = earn(self._of(model, now), now)
+
+    def has_left(self, model: str, now: float) -> bool:
+        """Whether a retry may be made."""
+        return spend(self._of(model, now)) is not None
+
+    def spend(self, model: str) -> bool:
+        """Takes one retry; false if there is none left."""
+        budget = self._budgets.get(model)
+        left = None if budget is None else spend(budget)
+        if left is not None:
+            self._budgets[model] = left
+        return left is not None
+
+    def _of(self, model: str, now: float) -> Budget:
+        budget = self._budgets.get(model)
+        if budget is None:
+            rules = self.rules
+            return full(rules.retry_budget_ratio, float(rules.retry_burst), now)
+        return budget

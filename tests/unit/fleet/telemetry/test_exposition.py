@@ -1,0 +1,69 @@
+"""Reading Prometheus' text format."""
+
+import math
+
+import pytest
+
+from gateway.fleet.telemetry.activity import read_activity
+from gateway.fleet.telemetry.exposition import samples
+
+TEXT = """# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="qwen3.5-9b"} 2.0
+vllm:num_requests_running{engine="1",model_name="qwen3.5-9b"} 3.0
+vllm:num_requests_waiting{engine="0",model_name="qwen3.5-9b"} 1.0
+vllm:num_requests_waiting_by_reason{engine="0",reason="capacity"} 7.0
+vllm:prompt_tokens_total{engine="0",model_name="qwen3.5-9b"} 1.5e+06
+vllm:prompt_tokens_created{engine="0",model_name="qwen3.5-9b"} 1.796e+09
+vllm:generation_tokens_total{engine="0",model_name="qwen3.5-9b"} 4096.0
+process_start_time_seconds 1.79e+09
+"""
+
+
+def test_activity_sums_engines_and_knows_its_families() -> None:
+    activity = read_activity(TEXT)
+    assert activity is not None
+    assert (activity.running, activity.waiting) == (5.0, 1.0)
+    assert (activity.prompt_tokens, activity.generation_tokens) == (1.5e6, 4096.0)
+    assert not activity.is_idle
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "vllm:num_requests_running{",
+        "vllm:num_requests_waiting{",
+        "vllm:prompt_tokens_total",
+        "vllm:generation_tokens_total",
+    ],
+)
+def test_a_missing_family_is_no_activity(gone: str) -> None:
+    kept = [line for line in TEXT.splitlines() if not line.startswith(gone)]
+    assert read_activity("\n".join(kept)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "labels", "value"),
+    [
+        ("a 1", {}, 1.0),
+        ("a{} 1", {}, 1.0),
+        ('a{x="1"} 2.5 1796000000000', {"x": "1"}, 2.5),
+        ('a{x="1",} 2', {"x": "1"}, 2.0),
+        ('a{x="a b}c",y="\\"q\\\\\\n"} 3', {"x": "a b}c", "y": '"q\\\n'}, 3.0),
+        ("a +Inf", {}, math.inf),
+        ("a -Inf", {}, -math.inf),
+        ('a{x="1"} 3 # {trace="t"} 0.5', {"x": "1"}, 3.0),
+    ],
+)
+def test_one_line(line: str, labels: dict[str, str], value: float) -> None:
+    (sample,) = samples(line, ("a",))
+    assert (sample.name, sample.labels, sample.value) == ("a", labels, value)
+
+
+@pytest.mark.parametrize("line", ["a", "a{", 'a{x="1"', "a one", "# a 1", "b 1", ""])
+def test_what_cannot_be_read_is_skipped(line: str) -> None:
+    assert list(samples(line, ("a",))) == []
+
+
+def test_nan_is_a_value_that_counts_for_nothing() -> None:
+    assert read_activity(TEXT.replace("4096.0", "NaN")) is None
