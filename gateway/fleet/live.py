@@ -1,19 +1,21 @@
 """The moving numbers of one backend. Only the registry and leases change them."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
 from gateway.config.schema import HealthConfig
 from gateway.config.steps import longest_step_s
+from gateway.fleet.change import Change
 from gateway.fleet.health import breaker, progress
 from gateway.fleet.health.breaker import Breaker, Phase
 from gateway.fleet.health.evidence import (
     CanaryOk,
     Evidence,
+    Hung,
     Look,
     ModelCard,
+    Moved,
     ProbeOk,
     RequestFailed,
     RequestSucceeded,
@@ -29,17 +31,6 @@ from gateway.fleet.view import BackendFacts, BackendView, Standing
 REFUSED_NAME_HOLD_S: Final = 30.0
 # What a backend that has just come back gets at once; less would never test it.
 _LEAST_SHARE: Final = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A transition of one backend: `what` is state, breaker, or drift from the routing file."""
-
-    backend: str
-    what: str
-    before: str
-    after: str
-    reason: str
 
 
 class LiveBackend:
@@ -147,6 +138,9 @@ class LiveBackend:
         match evidence:
             case RequestSucceeded() | CanaryOk():
                 self.breaker = breaker.after_success(self.breaker)
+            case Moved() if self.breaker.phase(now) is Phase.HALF_OPEN:
+                # It generates for others, so its next failure counts anew.
+                self.breaker = breaker.CLOSED
             case RequestFailed():
                 self.breaker = breaker.after_failure(self.breaker, self._rules, now)
             case ProbeOk(cards=cards) if cards is not None:
@@ -163,10 +157,11 @@ class LiveBackend:
     def look(self, look: Look, now: float) -> tuple[Change, ...]:
         """Takes in what one look at the backend showed."""
         self.progress, proof = progress.take(self.progress, look, self.longest_step_s, now)
+        if isinstance(proof, Hung) and isinstance(look.probe, ProbeOk):
+            # The green probe of an engine that stands still is worth nothing.
+            return self.observe(proof, now)
         changes = self.observe(look.probe, now)
-        if proof is not None:
-            changes += self.observe(proof, now)
-        return changes
+        return changes if proof is None else changes + self.observe(proof, now)
 
     def note_speed(
         self, sample: SpeedSample, twin_s: float | None, now: float
@@ -190,6 +185,8 @@ class LiveBackend:
         if self.drift == before:
             return ()
         name = self.config.name
+        if not self.drift:
+            return (Change(name, "drift", before[0].kind.value, "none", "it is as configured"),)
         return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in self.drift)
 
     def _changes(self, state: State, is_open: bool) -> tuple[Change, ...]:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from gateway.config.schema import RoutingConfig
 from gateway.config.vocabulary import Tier
+from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import Evidence
 from gateway.fleet.lease import Lease
-from gateway.fleet.live import Change, LiveBackend
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model, NameTable
 from gateway.fleet.speed import SpeedSample
 from gateway.fleet.view import ModelView

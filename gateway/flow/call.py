@@ -136,8 +136,8 @@ class Call:
         return self.payload is not None and is_true(self.payload.get("return_token_ids"))
 
     def total_left_s(self, now: float) -> float:
-        """Seconds that are left of the time the whole request may take."""
-        return max(0.001, self.started_s + self.total_s - now)
+        """Seconds left of the time the whole request may take; 0 or less when it is over."""
+        return self.started_s + self.total_s - now
 
     def is_quiet(self, now: float) -> bool:
         """Whether the client of a stream has waited for so long that it should hear something."""

@@ -154,7 +154,11 @@ class Flow:
         now, failure = self.clock.monotonic_s(), failed.failure
         self.lessons.failed(admitted.backend, failure, call.request_id, now)
         course.note(admitted.model, admitted.backend, failed)
-        step = next_step(call, course, failed, self.fleet, self.budgets, now, self.draw())
+        try:
+            step = next_step(call, course, failed, self.fleet, self.budgets, now, self.draw())
+        except Refusal as refusal:
+            self.lessons.gave_up(call, refusal)
+            raise
         self.lessons.planned(call, course, failure, step)
         if step.wait_s > 0:
             await asyncio.sleep(step.wait_s)

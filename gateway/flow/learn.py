@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from gateway.errors import Refusal
+from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import Evidence, RequestFailed, RequestSucceeded, Severity
-from gateway.fleet.live import Change
 from gateway.fleet.registry import Registry
 from gateway.fleet.speed import LEAST_EVENTS, SpeedSample
 from gateway.fleet.view import BackendFacts
@@ -129,6 +130,17 @@ class Lessons:
         )
         if not is_over:
             self._metrics.moved(call.model.name, kind)
+
+    def gave_up(self, call: Call, refusal: Refusal) -> None:
+        """Nothing could make a failure good."""
+        self._events.add(
+            "warning",
+            "given_up",
+            model=None if call.model is None else call.model.name,
+            backend=call.backend,
+            reason=refusal.message,
+            request_id=call.request_id,
+        )
 
     def _observe(self, backend: str, evidence: Evidence, now: float) -> None:
         self._tell(self._fleet.observe(backend, evidence, now))

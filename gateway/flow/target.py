@@ -74,7 +74,7 @@ class Targets:
             limits = self._limits[key] = _limits(model.config.timeouts, tier, is_stream=is_stream)
         if call.attempts < 2:
             return limits
-        left_s = call.total_left_s(now)
+        left_s = max(0.001, call.total_left_s(now))
         return replace(limits, total_s=max(0.001, left_s))
 
 

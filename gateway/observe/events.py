@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from gateway.fleet.live import Change
+from gateway.fleet.change import Change
 from gateway.observe.logs import Level, Log
 
 _KEPT: Final = 2000
@@ -37,7 +37,7 @@ class Events:
     def changed(self, changes: Iterable[Change]) -> None:
         """Notes transitions of a backend."""
         for change in changes:
-            is_bad = change.what == "drift" or change.after in ("down", "degraded", "open")
+            is_bad = change.after not in ("up", "starting", "closed", "none", "draining")
             self.add(
                 "warning" if is_bad else "info",
                 f"backend_{change.what}",

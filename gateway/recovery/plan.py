@@ -95,10 +95,10 @@ def plan(failure: Failure, at: Situation) -> Step:
 
 
 def _after_limit(failure: Failure, at: Situation) -> Step:
-    may_move = at.has_any and at.left_s > 0
+    may_move = at.has_any and at.left_s > 0 and at.has_budget and at.attempts < at.max_attempts
     if failure.phase is Phase.FIRST_BYTE and at.may_move_on_limit and may_move:
         return Step(Move.ELSEWHERE, 0.0, "its model says to move once")
-    if failure.phase is Phase.BETWEEN and may_move and at.attempts < at.max_attempts:
+    if failure.phase is Phase.BETWEEN and may_move:
         # It had begun, and then the bytes stopped: that is no slow engine but a broken answer.
         return Step(Move.ELSEWHERE, _backoff_s(at), "the answer stopped in its middle")
     return Step(Move.GIVE_UP, 0.0, "slow is not dead, so it is not asked for twice")
@@ -109,9 +109,10 @@ def _after_refusal(failure: Failure, at: Situation) -> Step:
     if at.has_other:
         return Step(Move.ELSEWHERE, _backoff_s(at), "another backend can take it")
     given_s = failure.retry_after_s
-    wait_s = _backoff_s(at) if given_s is None else given_s * (1.0 + 0.1 * at.draw)
+    wait_s = _FIRST_WAIT_S if given_s is None else given_s * (1.0 + 0.1 * at.draw)
+    wait_s = max(wait_s, _FIRST_WAIT_S)
     if at.again < 1 and wait_s <= at.max_wait_s and wait_s < at.left_s:
-        return Step(Move.AGAIN, max(wait_s, _FIRST_WAIT_S), "it may have room by then")
+        return Step(Move.AGAIN, wait_s, "it may have room by then")
     if at.has_fallback:
         return Step(Move.ELSEWHERE, 0.0, "a fallback model can take it")
     return Step(Move.GIVE_UP, 0.0, "no other backend is left")
@@ -122,7 +123,7 @@ def _backoff_s(at: Situation) -> float:
     if at.attempts < 2:
         return 0.0
     longest_s = min(_LONGEST_BACKOFF_S, _FIRST_WAIT_S * 2.0 ** (at.attempts - 2))
-    return longest_s * at.draw
+    return min(longest_s * at.draw, at.max_wait_s, at.left_s / 2)
 
 
 _RETRY_AFTER_S: Final = 5.0

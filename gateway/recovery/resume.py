@@ -86,8 +86,10 @@ def request_for(
     """
     if way is Way.REPLAY:
         return dict(payload)
-    request = _with_less(payload, sent_tokens)
     is_chat = protocol is Protocol.OPENAI_CHAT
+    if not is_chat and max_output_tokens(payload) is None:
+        payload = {**payload, "max_tokens": _USUAL_COMPLETION}
+    request = _with_less(payload, sent_tokens)
     if way is Way.EXACT:
         request["prompt"] = [*(transcript.prompt_token_ids or ()), *(transcript.token_ids or ())]
         request["return_token_ids"] = True
@@ -139,6 +141,8 @@ def _open_messages(payload: dict[str, Any], transcript: Transcript) -> list[Any]
 
 # Where neither the engine nor the routing file told it.
 _USUAL_CONTEXT: Final = 4096
+# Tokens of a completion that sets no limit (OpenAI API reference, and vLLM likewise).
+_USUAL_COMPLETION: Final = 16
 _CHAT_ONLY: Final = frozenset(
     {
         "messages",

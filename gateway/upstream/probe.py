@@ -1,5 +1,6 @@
 """Asking a backend how it is, by /health, and what it serves, by /v1/models."""
 
+import asyncio
 import errno
 import ssl
 from types import MappingProxyType
@@ -26,6 +27,8 @@ from gateway.protocol.chunks import Protocol, Verdict
 _CARDS_KEPT: Final = 200
 # A real /metrics is 55 KB; several engines behind one port repeat a part of it.
 _MAX_METRICS_BYTES: Final = 4 * 1024 * 1024
+# /health and /v1/models, each within the limit of one.
+_LOOKS: Final = 2
 _CANARY_TEXT: Final = "1 2 3"
 _CANARY_WAYS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("v1/chat/completions", {"messages": [{"role": "user", "content": _CANARY_TEXT}]}),
@@ -60,6 +63,7 @@ class HealthProbe:
             # vLLM closes idle connections after 5 s.
             limits=httpx.Limits(max_keepalive_connections=1, keepalive_expiry=2.5),
         )
+        self._limit_s = limit_s
         self._extensions = {"sni_hostname": server_name} if server_name else {}
 
     def __repr__(self) -> str:
@@ -67,6 +71,14 @@ class HealthProbe:
 
     async def look(self) -> ProbeOk | ProbeFailed:
         """One look at the backend: /health, then /v1/models."""
+        try:
+            async with asyncio.timeout(_LOOKS * self._limit_s):
+                return await self._look()
+        except TimeoutError:
+            detail = "its /health and /v1/models come too slowly"
+            return ProbeFailed(ProbeTrouble.TIMEOUT, detail)
+
+    async def _look(self) -> ProbeOk | ProbeFailed:
         try:
             health = await self._get("health")
             if health.status_code != 200:
@@ -84,17 +96,24 @@ class HealthProbe:
     async def activity(self) -> Activity | None:
         """What the engine's counters say; None if they can't be read, which says nothing."""
         try:
-            async with self._client.stream("GET", "metrics", extensions=self._extensions) as answer:
-                if answer.status_code != 200:
-                    return None
-                body = b""
-                async for piece in answer.aiter_bytes():
-                    body += piece
-                    if len(body) > _MAX_METRICS_BYTES:
-                        return None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
+            # The client's own limit is for each read, and a body may come byte by byte.
+            async with asyncio.timeout(self._limit_s):
+                body = await self._metrics()
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
             return None
-        return read_activity(body.decode("utf-8", "replace"))
+        return None if body is None else read_activity(body.decode("utf-8", "replace"))
+
+    async def _metrics(self) -> bytes | None:
+        async with self._client.stream("GET", "metrics", extensions=self._extensions) as answer:
+            if answer.status_code != 200:
+                return None
+            pieces, size_bytes = [], 0
+            async for piece in answer.aiter_bytes():
+                pieces.append(piece)
+                size_bytes += len(piece)
+                if size_bytes > _MAX_METRICS_BYTES:
+                    return None
+        return b"".join(pieces)
 
     async def canary(self, served_name: str, limit_s: float) -> Canary:
         """Asks for two tokens. An engine that does not chat is asked for a completion, and one
@@ -102,19 +121,23 @@ class HealthProbe:
         for path, prompt in _CANARY_WAYS:
             body = {"model": served_name, **prompt, "max_tokens": 2, "temperature": 0}
             try:
-                answer = await self._client.post(
-                    path, json=body, timeout=limit_s, headers=_CANARY, extensions=self._extensions
-                )
-            except httpx.TimeoutException:
+                async with asyncio.timeout(limit_s):
+                    answer = await self._client.post(
+                        path,
+                        json=body,
+                        timeout=limit_s,
+                        headers=_CANARY,
+                        extensions=self._extensions,
+                    )
+            except (TimeoutError, httpx.TimeoutException):
                 return CanaryFailed(f"two tokens did not come within {limit_s:.0f} s")
             except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
                 return CanaryFailed(f"the connection broke ({type(error).__name__})")
             if answer.status_code == 200:
                 return _judged(answer.content)
-            if answer.status_code in (429, 503):
-                return CanaryUnsure()
-            if answer.status_code >= 500:
-                return CanaryFailed(f"it answered {answer.status_code}: {answer.text[:200]}")
+            refused = _refused(answer)
+            if refused is not None:
+                return refused
         return CanaryOk()
 
     async def close(self) -> None:
@@ -134,12 +157,32 @@ class HealthProbe:
 
 
 def _judged(body: bytes) -> Canary:
-    match answer_verdict(body, Protocol.OPENAI_CHAT).verdict:
+    reading = answer_verdict(body, Protocol.OPENAI_CHAT)
+    match reading.verdict:
         case Verdict.ABORT:
             return CanaryUnsure()
-        case Verdict.ERROR | Verdict.MALFORMED:
-            return CanaryFailed("its answer is an error")
+        case Verdict.ERROR:
+            code = None if reading.error is None else reading.error.code
+            is_refusal = isinstance(code, int) and 400 <= code < 500
+            return CanaryOk() if is_refusal else CanaryFailed("its answer is an error")
+        case Verdict.MALFORMED:
+            return CanaryFailed("its answer is no JSON object")
     return CanaryOk()
+
+
+def _refused(answer: httpx.Response) -> Canary | None:
+    """What an error status says; None for an engine that does not take this way of asking."""
+    status = answer.status_code
+    if status in (429, 503):
+        return CanaryUnsure()
+    if status in (401, 403):
+        told = (
+            "it does not accept the gateway's key: set api_key_env or api_key_file of the backend"
+        )
+        return CanaryFailed(told)
+    if status >= 500 and status != 501:
+        return CanaryFailed(f"it answered {status}: {answer.text[:200]}")
+    return None
 
 
 def cards_in(listed: Any) -> tuple[ModelCard, ...] | None:

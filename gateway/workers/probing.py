@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from gateway.clock import Clock
-from gateway.fleet.health.evidence import Activity, Canary, Look, ProbeFailed, ProbeOk
+from gateway.fleet.change import Change
+from gateway.fleet.health.evidence import Activity, Canary, CanaryFailed, Look, ProbeFailed, ProbeOk
 from gateway.fleet.health.machine import State
 from gateway.fleet.health.progress import is_stale
-from gateway.fleet.live import Change, LiveBackend
+from gateway.fleet.live import LiveBackend
 
 # A backend that is not up is asked more often, so that it is used soon after it came back.
 _LONGEST_GAP_WHEN_DOWN_S: Final = 1.0
@@ -16,6 +17,8 @@ _LONGEST_GAP_WHEN_DOWN_S: Final = 1.0
 _SHORTEST_GAP_S: Final = 0.2
 # A request that has had no byte for so long, at a backend that refuses connections, gets none.
 _SILENT_WHEN_GONE_S: Final = 1.0
+# An engine that can't generate is asked less and less often.
+_LONGEST_CANARY_PAUSE_S: Final = 30.0
 
 
 class Probe(Protocol):
@@ -71,6 +74,7 @@ class Prober:
         self._gave_up = gave_up
         self._doubt = asyncio.Event()
         self._canary_s = clock.monotonic_s()
+        self._failed_canaries = 0
 
     def __repr__(self) -> str:
         return f"<Prober {self._backend.config.name} every {self._interval_s} s>"
@@ -122,14 +126,20 @@ class Prober:
             return now - quiet_since_s >= self._canary_idle_s
         if backend.breaker.openings and now < backend.breaker.until_s:
             return False
+        if self._failed_canaries and now - self._canary_s < self._pause_after_failed_canary_s():
+            return False
         return health.judged in (State.STARTING, State.DEGRADED, State.UP) or backend.is_hung
 
     async def _ask_canary(self) -> None:
         backend = self._backend
         result = await self._probe.canary(backend.config.served_name, backend.longest_step_s)
         now = self._canary_s = self._clock.monotonic_s()
+        self._failed_canaries = self._failed_canaries + 1 if isinstance(result, CanaryFailed) else 0
         self._tell(backend.observe(result, now))
         self.take_from_the_dead()
+
+    def _pause_after_failed_canary_s(self) -> float:
+        return min(_LONGEST_CANARY_PAUSE_S, 0.5 * 2.0 ** min(self._failed_canaries, 10))
 
     async def _pause(self) -> None:
         gap_s = self._interval_s

@@ -63,5 +63,6 @@ def after_failure(breaker: Breaker, rules: Rules, now: float) -> Breaker:
 
 
 def _open(breaker: Breaker, rules: Rules, now: float) -> Breaker:
-    open_s = min(LONGEST_OPEN_S, rules.open_s * 2.0**breaker.openings)
+    # Beyond so many doublings it is the longest anyway, and a float has an end.
+    open_s = min(LONGEST_OPEN_S, rules.open_s * 2.0 ** min(breaker.openings, 20))
     return Breaker(breaker.failures, breaker.openings + 1, now + open_s)

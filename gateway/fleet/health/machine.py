@@ -24,6 +24,7 @@ from gateway.fleet.health.evidence import (
 # A probe that only timed out may have met a busy engine, so it takes several in a row.
 _SOFT_PROBE_FAILURES: Final = 3
 _HUNG_WITHOUT_CANARY_S: Final = 30.0
+_FORGET_FAILURES_S: Final = 30.0
 
 
 class State(StrEnum):
@@ -137,7 +138,9 @@ def _after_good_probe(health: Health, now: float) -> Health:
     if health.judged is State.STARTING or health.cause is Cause.HUNG:
         # /health of a hung engine is 200 as well: only tokens prove more.
         return counted
-    if health.judged is State.DEGRADED and health.request_failures > 0:
+    # Whether it is well again is for a generation to say, unless nobody will ask for one.
+    is_forgotten = not health.has_canary and now - health.since_s >= _FORGET_FAILURES_S
+    if health.judged is State.DEGRADED and health.request_failures > 0 and not is_forgotten:
         return counted
     if health.judged in (State.UNKNOWN, State.DOWN) and health.has_canary:
         return _move(counted, State.STARTING, "answers its probes, has not generated yet", now)
@@ -174,9 +177,12 @@ def _after_failed_request(health: Health, evidence: RequestFailed, now: float) -
 
 
 def _after_movement(health: Health, now: float) -> Health:
-    if health.judged is State.STARTING:
+    is_old = now - health.since_s >= _FORGET_FAILURES_S
+    if health.judged is State.STARTING or (health.judged is State.DEGRADED and is_old):
         return _up(health, "generates", now)
     if health.judged is State.DOWN and health.cause is Cause.HUNG:
+        if not health.has_canary:
+            return _up(health, "moves again", now)
         return _move(health, State.STARTING, "moves again", now)
     return health
 

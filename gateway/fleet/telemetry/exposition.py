@@ -13,7 +13,7 @@ _SAMPLE: Final = re.compile(
     r"(?:\{(?P<labels>(?:[^\"}]|\"(?:[^\"\\]|\\.)*\")*)\})?"
     r"[ \t]+(?P<value>[^ \t]+)"
 )
-_LABEL: Final = re.compile(r"\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*\"((?:[^\"\\]|\\.)*)\"\s*,?")
+_LABEL: Final = re.compile(r"\s*+([a-zA-Z_][a-zA-Z0-9_]*+)\s*+=\s*+\"((?:[^\"\\]|\\.)*+)\"\s*+,?")
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 
@@ -43,7 +43,13 @@ def samples(text: str, wanted: tuple[str, ...]) -> Iterator[Sample]:
 def _labels(text: str | None) -> dict[str, str]:
     if not text:
         return {}
-    return {name: _ESCAPE.sub(_unescape, value) for name, value in _LABEL.findall(text)}
+    found: dict[str, str] = {}
+    at = 0
+    # Label by label, so that text that is none ends it at once.
+    while (label := _LABEL.match(text, at)) is not None:
+        found[label[1]] = _ESCAPE.sub(_unescape, label[2])
+        at = label.end()
+    return found
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -12,9 +12,18 @@ from gateway.config.steps import longest_step_s
         ({"chip": "310P"}, 10.0, None, 10.0),  # 2 x (2048 / 500 + 1 / 17) is less
         ({"chip": "310P", "max_num_batched_tokens": 8192}, 10.0, None, 32.89),
         ({"max_num_batched_tokens": 8192}, 10.0, None, 32.89),  # unknown chips count as slow
+        ({"chip": "310P"}, 1.0, None, 8.31),
+        ({}, 1.0, None, 8.31),
+        ({"chip": "A2"}, 1.0, None, 2.17),
+        ({"chip": "A3"}, 1.0, None, 2.17),
+        ({"chip": "A2"}, 5.0, None, 5.0),
+        ({"tier": "eager"}, 1.0, None, 8.54),
+        ({"served_name": "qwen3.5-27b"}, 1.0, None, 8.64),
         ({"chip": "A2", "max_num_batched_tokens": 8192}, 1.0, None, 8.31),
+        ({"max_num_batched_tokens": 1}, 0.0, None, 0.12),
         ({"chip": "310P", "max_num_batched_tokens": 8192}, 10.0, 1400.0, 11.82),
         ({"longest_step_s": 2.0}, 10.0, None, 2.0),  # the file's own figure wins
+        ({"longest_step_s": 90.0, "chip": "A2"}, 10.0, 1400.0, 90.0),
     ],
 )
 def test_table(

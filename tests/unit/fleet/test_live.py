@@ -4,8 +4,12 @@ import pytest
 
 from gateway.config.load import load_text
 from gateway.fleet.health.evidence import (
+    Activity,
     CanaryOk,
+    DrainBegun,
+    Evidence,
     Hung,
+    Look,
     ModelCard,
     ProbeFailed,
     ProbeOk,
@@ -248,3 +252,49 @@ def test_a_slow_graph_backend_shows_and_recovers() -> None:
     assert registry.view(model, 1.0).backends[0].facts.is_slow
     told = [c for _ in range(24) for c in registry.note_speed("a", SpeedSample(0.06, 1, 1), 2.0)]
     assert [(c.before, c.after) for c in told] == [("degraded", "up")]
+
+
+def test_an_open_breaker_shows_in_state_and_reason() -> None:
+    registry = fleet()
+    backend = registry.backends["a"]
+    registry.observe("a", ProbeOk(None), 0.0)
+    backend.finding = "a known cause"
+    for _ in range(3):
+        registry.observe("a", RequestFailed("cut"), 0.0)
+    assert report(registry, 1.0)["backends"]["a"]["breaker"] == "open"
+    assert (backend.state, backend.finding) == (State.DEGRADED, "a known cause")
+    told = registry.observe("a", CanaryOk(), 6.0)
+    assert [(c.what, c.after) for c in told] == [("breaker", "closed"), ("state", "up")]
+    assert (backend.state, backend.finding) == (State.UP, None)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "may_serve", "is_lost"),
+    [
+        ([], True, False),
+        ([ProbeOk(None), RequestFailed("cut")], True, False),
+        ([LATE], True, False),  # silent is not dead
+        ([GONE], False, True),
+        ([RequestFailed("EngineCore", Severity.CRASH)], False, True),
+        ([Hung("stands")], False, True),
+        ([ProbeOk(None), DrainBegun("upgrade")], False, False),
+    ],
+)
+def test_who_may_serve(evidence: list[Evidence], may_serve: bool, is_lost: bool) -> None:
+    backend = fleet().backends["a"]
+    for one in evidence:
+        backend.observe(one, 1.0)
+    assert (backend.may_serve, backend.is_certainly_down) == (may_serve, is_lost)
+
+
+def test_a_look_that_shows_a_hang_takes_it_out() -> None:
+    registry = fleet()
+    backend = registry.backends["a"]
+    frozen = Look(ProbeOk(None), Activity(1.0, 0.0, 5.0, 5.0), 0.0, True)
+    backend.look(frozen, 1.0)
+    assert backend.look(frozen, 11.0) == ()
+    assert [c.after for c in backend.look(frozen, 11.1)] == ["down"]
+    assert backend.is_hung
+    assert standing(registry, 12.0) is Standing.OUT
+    registry.observe("a", DrainBegun("upgrade"), 12.0)
+    assert (backend.state, backend.reason) == (State.DRAINING, "upgrade")

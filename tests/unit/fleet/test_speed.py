@@ -30,6 +30,11 @@ def book(*samples: tuple[float, int, int], sizes: tuple[int, ...] = (1, 4)) -> S
         ([(EAGER_S, 1, 1)] * 5 + [(GRAPH_S, 1, 1)] * 10, False),  # most of them count
         ([(EAGER_S, 5, 8)] * 8, True),  # off the grid
         ([(EAGER_S, 5, 8)] * 8 + [(GRAPH_S, 1, 2)] * 8, False),  # within the grid it is fast
+        ([(EAGER_S, 5, 8)] * 5, False),
+        ([(GRAPH_S, 5, 8)] * 8, False),
+        ([(EAGER_S, 4, 5)] * 20, False),
+        ([(EAGER_S, 1, 1)] * 24 + [(GRAPH_S, 1, 1)] * 13, False),  # what is old is forgotten
+        ([(EAGER_S, 1, 1)] * 24 + [(GRAPH_S, 1, 1)] * 11, True),
         ([(EAGER_S, 1, 8)] * 20, False),  # partly within, partly above: it tells nothing
     ],
 )
@@ -69,6 +74,12 @@ def test_it_does_not_flap_between_two_verdicts() -> None:
 def test_a_model_whose_graph_is_hardly_faster_is_left_alone() -> None:
     large = config(served_name="qwen3.5-27b")
     assert judge(large, book(*[(0.25, 1, 1)] * 8), None, was_slow=False) is None
+
+
+def test_without_known_sizes_every_batch_is_within() -> None:
+    made = book(*[(EAGER_S, 5, 200)] * 8, sizes=())
+    assert (made.within_s, made.above_s) == (EAGER_S, None)
+    assert judge(config(), made, None, was_slow=False) is not None
 
 
 def test_a_restart_starts_anew() -> None:

@@ -55,6 +55,13 @@ def view(*backends: BackendView) -> ModelView:
         (backend("a"), Need(4097), [], Why.CONTEXT_TOO_SHORT),
         (backend("a", length=None), Need(10**9), [], None),
         (backend("a", state=State.DOWN), Need(), ["a"], Why.TRIED),
+        (backend("a", state=State.STARTING), Need(), [], None),
+        (backend("a", state=State.STARTING, standing=LAST), Need(), [], None),
+        (backend("a", standing=LAST), Need(), ["a"], Why.TRIED),
+        (backend("a", share_ratio=0.1, in_flight=9), Need(), [], None),
+        (backend("a", state=State.DRAINING, is_missing=True), Need(9999), [], Why.DRAINING),
+        (backend("a", is_missing=True), Need(9999), [], Why.NAME_MISSING),
+        (backend("a", is_slow=True), Need(), ["b"], None),
     ],
 )
 def test_each_reason(one: BackendView, need: Need, tried: list[str], why: Why | None) -> None:
@@ -84,9 +91,18 @@ def test_each_reason(one: BackendView, need: Need, tried: list[str], why: Why | 
         ([backend("a", 1, share_ratio=0.25), backend("b", 0, tier=EAGER)], "b"),
         ([backend("a", 0, share_ratio=0.1), backend("b", 0, tier=EAGER)], "a"),
         ([backend("a", 0, share_ratio=0.5), backend("b", 0)], "b"),
+        ([backend("a", 2, share_ratio=0.5), backend("b", 3)], "b"),
+        ([backend("a", 1, share_ratio=0.5), backend("b", 4)], "a"),
+        ([backend("a", 1, share_ratio=0.1), backend("b", 4)], "b"),
         # A last resort is used only when there is nothing else.
         ([backend("a", 0, standing=LAST), backend("b", 9, state=State.DEGRADED)], "b"),
         ([backend("a", 0, standing=LAST), backend("b", state=State.DOWN)], "a"),
+        ([backend("a", 0, standing=LAST), backend("b", 0, is_missing=True)], "a"),
+        ([backend("a", 3, standing=LAST), backend("b", 0, standing=LAST)], "b"),
+        ([backend("a", 0, standing=LAST), backend("b", 99, tier=EAGER)], "b"),
+        ([backend("a", 0, standing=DOUBTFUL), backend("b", 99, is_slow=True)], "b"),
+        # A slow graph backend counts as an eager one, by its load.
+        ([backend("a", 0, is_slow=True), backend("b", 1, tier=EAGER)], "a"),
     ],
 )
 def test_the_least_loaded_for_its_cap(backends: list[BackendView], chosen: str) -> None:
@@ -109,6 +125,11 @@ def test_ties_go_by_the_draw(draw: float, chosen: str) -> None:
         ([backend("a", 3, place=("n2", "")), backend("b", 0, place=("n1", ""))], "a"),
         ([backend("a", 3, place=("n1", "1")), backend("b", 0, place=("n1", "0"))], "a"),
         ([backend("a", place=("n1", "0")), backend("b", tier=EAGER, place=("n2", "0"))], "b"),
+        ([backend("a", place=("n1", "")), backend("b", 3, place=("n2", "0"))], "b"),
+        ([backend("a", place=("n1", "0")), backend("b", 9, place=("n1", ""))], "b"),
+        ([backend("a", 1, place=("n2", "0")), backend("b", 0, place=("n3", "0"))], "b"),
+        # A near one is better than none.
+        ([backend("a", place=("n1", "0")), backend("b", state=State.DOWN)], "a"),
         # A bad standing weighs more than a near neighbour.
         ([backend("a", place=("n1", "0")), backend("b", standing=LAST, place=("n2", "0"))], "a"),
     ],
@@ -120,6 +141,22 @@ def test_the_next_try_goes_to_another_fault_domain(
     placement = choose(view(*backends), Need(), [], lambda: 0.0, failed_in)
     assert placement.backend is not None
     assert placement.backend.name == chosen
+
+
+def test_the_nearest_of_several_failures_counts() -> None:
+    near = backend("a", place=("n2", "1"))
+    far = backend("b", 3, place=("n2", ""))
+    for failed_in in ([Domain("n1", "0"), Domain("n2", "1")], [Domain("n2", "1")]):
+        placement = choose(view(near, far), Need(), [], lambda: 0.0, failed_in)
+        assert placement.backend is not None
+        assert placement.backend.name == "b"
+
+
+def test_a_failure_on_an_unknown_card_says_no_more_than_its_node() -> None:
+    one, other = backend("a", place=("n1", "")), backend("b", 1, place=("n1", ""))
+    placement = choose(view(one, other), Need(), [], lambda: 0.0, [Domain("n1", "")])
+    assert placement.backend is not None
+    assert placement.backend.name == "a"
 
 
 def test_nobody_left_says_why_for_each() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gateway.errors import (
+    BackendLost,
     ConnectFailed,
     ConnectionLost,
     LimitReached,
@@ -14,7 +15,7 @@ from gateway.errors import (
     ResponseMalformed,
     UpstreamFault,
 )
-from gateway.recovery.classify import Failure, Kind, of_error_answer, of_fault
+from gateway.recovery.classify import Failure, Kind, kind_of_error, of_error_answer, of_fault
 
 LENGTH = "maximum context length"
 TOO_LONG = Kind.CONTEXT_TOO_LONG
@@ -56,6 +57,13 @@ NO_FAULT = (
             True,
         ),
         (LimitReached("x", phase=Phase.TOTAL, limit_s=5, may_have_run=True), Kind.LIMIT, True),
+        (
+            LimitReached("x", phase=Phase.BETWEEN, limit_s=5, may_have_run=True),
+            Kind.LIMIT,
+            True,
+        ),
+        (BackendLost("x", phase=Phase.FIRST_BYTE, may_have_run=True), Kind.JUDGED_DOWN, True),
+        (BackendLost("x", phase=Phase.SEND, may_have_run=False), Kind.JUDGED_DOWN, False),
         (ResponseCut("x"), Kind.CUT, True),
         (ResponseMalformed("x"), Kind.MALFORMED, True),
     ],
@@ -104,6 +112,56 @@ def test_error_answers(status: int, body: object, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "may_have_run"),
+    [
+        (400, False),
+        (401, False),
+        (404, False),
+        (429, False),
+        (500, True),
+        (502, True),
+        (503, False),
+    ],
+)
+def test_which_answers_may_have_cost_work(status: int, may_have_run: bool) -> None:
+    assert of_error_answer(status, b"{}", None, "m").may_have_run == may_have_run
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (None, "boom", Kind.ENGINE_ERROR),
+        (None, "EngineCore encountered an issue", Kind.ENGINE_DEAD),
+        (None, "the engine core is dead", Kind.ENGINE_DEAD),
+        (None, "Engine process is dead", Kind.ENGINE_DEAD),
+        (None, "a worker died unexpectedly", Kind.ENGINE_DEAD),
+        (None, "cannot schedule new futures after shutdown", Kind.ENGINE_DEAD),
+        (500, "Engine loop is not running", Kind.ENGINE_DEAD),
+        (500, "boom", Kind.SERVER_ERROR),
+        (503, "EngineDeadError", Kind.UNAVAILABLE),
+        (429, "EngineDeadError", Kind.RATE_LIMITED),
+        (400, "EngineDeadError", Kind.CLIENT_ERROR),
+        (400, f"the prompt exceeds model's {LENGTH}", TOO_LONG),
+        (413, f"This model's {LENGTH.upper()} is 4096", TOO_LONG),
+        (422, LENGTH, Kind.CLIENT_ERROR),
+        (500, LENGTH, Kind.SERVER_ERROR),
+    ],
+)
+def test_errors_that_an_engine_tells_of(status: int | None, message: str, kind: Kind) -> None:
+    assert kind_of_error(status, message) is kind
+
+
+@pytest.mark.parametrize(
+    ("served_name", "is_drift"),
+    [("m", True), ("other", True), ("oth", False), ("x", False), ("M", False)],
+)
+def test_drift_is_about_the_very_name_that_was_asked_for(served_name: str, is_drift: bool) -> None:
+    body = json.dumps({"error": {"message": NOT_THERE}}).encode()
+    kind = of_error_answer(404, body, None, served_name).kind
+    assert kind is (Kind.NAME_DRIFT if is_drift else Kind.CLIENT_ERROR)
+
+
+@pytest.mark.parametrize(
     ("header", "seconds"), [(b"7", 7.0), (None, None), (b"soon", None), (b"-1", None)]
 )
 def test_retry_after(header: bytes | None, seconds: float | None) -> None:
@@ -121,6 +179,13 @@ def test_bodies_that_say_nothing(body: bytes) -> None:
 )
 def test_whose_fault(kind: Kind, is_theirs: bool) -> None:
     assert Failure(kind, "", may_have_run=False).is_backends_fault == is_theirs
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_theirs"), [(k, k in (Kind.CLIENT_ERROR, TOO_LONG)) for k in Kind]
+)
+def test_what_any_backend_would_refuse(kind: Kind, is_theirs: bool) -> None:
+    assert Failure(kind, "", may_have_run=False).is_clients_fault == is_theirs
 
 
 def test_addresses_become_names() -> None:

@@ -3,6 +3,9 @@
 from typing import Any
 
 import pytest
+from hypothesis import given as over
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from gateway.errors import Outcome, Phase
 from gateway.recovery.classify import Failure, Kind
@@ -52,20 +55,40 @@ FIRST, BETWEEN = Phase.FIRST_BYTE, Phase.BETWEEN
         ((Kind.CONTEXT_TOO_LONG, {}), {}, Move.PASS_ON),
         ((Kind.CONTEXT_TOO_LONG, {}), {"has_longer": True}, Move.LONGER),
         ((Kind.CONTEXT_TOO_LONG, {}), {"has_longer": True, "attempts": 5}, Move.PASS_ON),
+        ((Kind.CONTEXT_TOO_LONG, {}), {"has_longer": True, "has_budget": False}, Move.LONGER),
+        ((Kind.MISMATCH, {}), {}, Move.ELSEWHERE),
         # Slow is not dead.
         ((Kind.LIMIT, {"phase": FIRST}), {}, Move.GIVE_UP),
         ((Kind.LIMIT, {"phase": FIRST}), {"may_move_on_limit": True}, Move.ELSEWHERE),
         ((Kind.LIMIT, {"phase": FIRST}), {"may_move_on_limit": True, **ALONE}, Move.GIVE_UP),
+        (
+            (Kind.LIMIT, {"phase": FIRST}),
+            {"may_move_on_limit": True, "left_s": 0.0},
+            Move.GIVE_UP,
+        ),
+        (
+            (Kind.LIMIT, {"phase": FIRST}),
+            {"may_move_on_limit": True, **ONLY_FALLBACK},
+            Move.ELSEWHERE,
+        ),
         ((Kind.LIMIT, {"phase": Phase.TOTAL}), {"may_move_on_limit": True}, Move.GIVE_UP),
         ((Kind.LIMIT, {"phase": Phase.SEND}), {"may_move_on_limit": True}, Move.GIVE_UP),
         # A body that stops in its middle is broken.
         ((Kind.LIMIT, {"phase": BETWEEN}), {}, Move.ELSEWHERE),
         ((Kind.LIMIT, {"phase": BETWEEN}), ALONE, Move.GIVE_UP),
+        ((Kind.LIMIT, {"phase": BETWEEN}), {"attempts": 5}, Move.GIVE_UP),
+        ((Kind.LIMIT, {"phase": BETWEEN}), {"left_s": 0.0}, Move.GIVE_UP),
         ((Kind.SERVER_ERROR, {}), {}, Move.ELSEWHERE),
         ((Kind.SERVER_ERROR, {}), ONLY_FALLBACK, Move.AGAIN),
         ((Kind.SERVER_ERROR, {}), ALONE, Move.AGAIN),
         ((Kind.SERVER_ERROR, {}), {**ONLY_FALLBACK, "again": 1}, Move.ELSEWHERE),
         ((Kind.SERVER_ERROR, {}), {**ALONE, "again": 1}, Move.GIVE_UP),
+        ((Kind.SERVER_ERROR, {}), {**ALONE, "attempts": 5}, Move.GIVE_UP),
+        ((Kind.SERVER_ERROR, {"may_have_run": True}), {"has_budget": False}, Move.GIVE_UP),
+        ((Kind.UNAVAILABLE, {}), {"attempts": 5}, Move.GIVE_UP),
+        ((Kind.UNAVAILABLE, {"retry_after_s": 9.0}), {}, Move.ELSEWHERE),
+        ((Kind.UNAVAILABLE, {"retry_after_s": 0.0}), ALONE, Move.AGAIN),
+        ((Kind.UNAVAILABLE, {"retry_after_s": 14.0}), {**ALONE, "max_wait_s": 9.0}, Move.GIVE_UP),
         *[((k, {}), {}, Move.ELSEWHERE) for k in (Kind.RATE_LIMITED, Kind.UNAVAILABLE)],
         *[((k, {}), ALONE, Move.AGAIN) for k in (Kind.RATE_LIMITED, Kind.UNAVAILABLE)],
         ((Kind.RATE_LIMITED, {}), {**ALONE, "again": 1}, Move.GIVE_UP),
@@ -76,7 +99,8 @@ FIRST, BETWEEN = Phase.FIRST_BYTE, Phase.BETWEEN
         ((Kind.RATE_LIMITED, {"retry_after_s": 9.0}), ALONE, Move.AGAIN),
         # The budget is for work that is done twice.
         ((Kind.CUT, {"may_have_run": True}), {"has_budget": False}, Move.GIVE_UP),
-        ((Kind.UNREACHABLE, {}), {"has_budget": False}, Move.ELSEWHERE),
+        *[((k, {}), {"has_budget": False}, Move.ELSEWHERE) for k in LOST],
+        ((Kind.RATE_LIMITED, {}), {**ALONE, "has_budget": False}, Move.AGAIN),
     ],
 )
 def test_the_plan(given: tuple[Kind, dict[str, Any]], at: dict[str, Any], move: Move) -> None:
@@ -104,6 +128,65 @@ def test_waits_grow_are_spread_and_begin_with_none() -> None:
 def test_retry_after_is_waited_for_and_a_little_more() -> None:
     failed = Failure(Kind.RATE_LIMITED, "busy", False, retry_after_s=4.0)
     assert plan(failed, Situation(**{**USUAL, **ALONE})).wait_s == pytest.approx(4.2)
+
+
+@pytest.mark.parametrize(
+    ("retry_after_s", "draw", "wait_s"),
+    [(None, 0.5, 0.1), (0.0, 0.5, 0.1), (1.0, 0.0, 1.0), (4.0, 1.0, 4.4), (15.0, 0.0, 15.0)],
+)
+def test_waits_after_a_refusal(retry_after_s: float | None, draw: float, wait_s: float) -> None:
+    failed = Failure(Kind.UNAVAILABLE, "not ready", False, retry_after_s=retry_after_s)
+    step = plan(failed, Situation(**{**USUAL, **ALONE, "draw": draw}))
+    assert step.move is Move.AGAIN
+    assert step.wait_s == pytest.approx(wait_s)
+
+
+FAILURES = st.builds(
+    Failure,
+    kind=st.sampled_from(Kind),
+    message=st.just("it broke"),
+    may_have_run=st.booleans(),
+    phase=st.none() | st.sampled_from(Phase),
+    retry_after_s=st.none() | st.floats(0.0, 1e6),
+)
+SITUATIONS = st.builds(
+    Situation,
+    attempts=st.integers(1, 9),
+    again=st.integers(0, 2),
+    has_other=st.booleans(),
+    has_fallback=st.booleans(),
+    has_longer=st.booleans(),
+    left_s=st.sampled_from([0.0, 3.0, 100.0]),
+    max_attempts=st.integers(1, 9),
+    max_wait_s=st.sampled_from([0.5, 15.0]),
+    may_move_on_limit=st.booleans(),
+    has_budget=st.booleans(),
+    draw=st.floats(0.0, 1.0, exclude_max=True),
+)
+
+
+@settings(deadline=None)
+@over(FAILURES, SITUATIONS)
+def test_what_holds_for_every_plan(failed: Failure, at: Situation) -> None:
+    move, wait_s, reason = plan(failed, at)
+    assert reason
+    assert 0.0 <= wait_s <= max(2.0, at.max_wait_s)
+    if move in (Move.PASS_ON, Move.GIVE_UP):
+        assert wait_s == 0.0
+    if move is Move.ELSEWHERE:
+        assert at.has_any
+    if move is Move.AGAIN:
+        assert at.again == 0
+        assert not at.has_other
+    assert (move in (Move.PASS_ON, Move.LONGER)) == failed.is_clients_fault
+    if failed.kind is Kind.LIMIT:
+        assert move in (Move.ELSEWHERE, Move.GIVE_UP)
+        if failed.phase is not Phase.BETWEEN and not at.may_move_on_limit:
+            assert move is Move.GIVE_UP
+    elif move in (Move.AGAIN, Move.ELSEWHERE):
+        assert at.attempts < at.max_attempts
+        assert at.left_s > 0
+        assert at.has_budget or not failed.may_have_run
 
 
 @pytest.mark.parametrize(
@@ -150,3 +233,13 @@ def test_a_limit_is_told_with_its_phase() -> None:
 
 def failure(kind: Kind, message: str = "it broke") -> Failure:
     return Failure(kind, message, may_have_run=True)
+
+
+@pytest.mark.parametrize("left_s", [0.05, 1.0, 100.0])
+@pytest.mark.parametrize("kind", list(Kind))
+def test_no_wait_outlives_the_request_or_the_longest_wait(kind: Kind, left_s: float) -> None:
+    for attempts in (1, 4):
+        at = {**USUAL, **ALONE, "attempts": attempts, "left_s": left_s, "max_wait_s": 0.5}
+        for has_other in (False, True):
+            step = plan(failure(kind), Situation(**{**at, "has_other": has_other}))
+            assert step.wait_s <= min(0.5, left_s)

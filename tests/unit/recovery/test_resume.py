@@ -156,3 +156,8 @@ def test_exact_is_a_completion_of_all_ids(
 
 def test_a_replay_asks_the_same_again() -> None:
     assert request_for(Way.REPLAY, ASKED, CHAT, said("a"), 0) == ASKED
+
+
+def test_a_completion_without_a_limit_has_the_engines_usual_one() -> None:
+    request = request_for(Way.CONTINUE, {"prompt": "Once "}, TEXT, said("upon"), 6)
+    assert request["max_tokens"] == 10

@@ -1,10 +1,21 @@
 """One look at a backend: what each answer is taken for. The backend is scripted with respx."""
 
+import json
+
 import httpx
 import pytest
 import respx
 
-from gateway.fleet.health.evidence import ModelCard, ProbeFailed, ProbeOk, ProbeTrouble
+from gateway.fleet.health.evidence import (
+    Canary,
+    CanaryFailed,
+    CanaryOk,
+    CanaryUnsure,
+    ModelCard,
+    ProbeFailed,
+    ProbeOk,
+    ProbeTrouble,
+)
 from gateway.upstream.probe import HealthProbe, cards_in
 
 BASE = "http://backend.test:12320/pre"
@@ -94,3 +105,52 @@ async def test_a_real_refusal_is_certain() -> None:
 def test_odd_entries_of_a_list_are_left_out() -> None:
     listed = {"data": [1, {}, {"id": 5}, {"id": "m", "max_model_len": "x", "root": 3}]}
     assert cards_in(listed) == (ModelCard("m"),)
+
+
+CHAT, COMPLETIONS = f"{BASE}/v1/chat/completions", f"{BASE}/v1/completions"
+WHOLE = {"choices": [{"index": 0, "finish_reason": "length", "message": {"content": "4 5"}}]}
+
+
+async def canary() -> Canary:
+    probe = HealthProbe(BASE, None, True, None, 5.0)
+    try:
+        return await probe.canary("m", 5.0)
+    finally:
+        await probe.close()
+
+
+@respx.mock
+@pytest.mark.parametrize(
+    ("chat", "completion", "kind"),
+    [
+        ((200, WHOLE), None, CanaryOk),
+        ((400, {"error": {"message": "no chat template"}}), (200, WHOLE), CanaryOk),
+        ((404, {}), (404, {}), CanaryOk),  # it embeds, and is alive
+        ((501, {}), (501, {}), CanaryOk),
+        ((200, {"error": {"message": "no generation", "code": 400}}), None, CanaryOk),
+        ((500, {"error": {"message": "EngineCore"}}), None, CanaryFailed),
+        ((404, {}), (500, {}), CanaryFailed),
+        ((401, {"error": "Unauthorized"}), None, CanaryFailed),
+        ((200, {"error": {"message": "boom", "code": 500}}), None, CanaryFailed),
+        ((200, "text"), None, CanaryFailed),
+        ((503, {}), None, CanaryUnsure),
+        ((429, {}), None, CanaryUnsure),
+    ],
+)
+async def test_what_a_canary_shows(
+    chat: tuple[int, object], completion: tuple[int, object] | None, kind: type
+) -> None:
+    asked = respx.post(CHAT).respond(chat[0], json=chat[1])
+    if completion is not None:
+        respx.post(COMPLETIONS).respond(completion[0], json=completion[1])
+    assert type(await canary()) is kind
+    sent = json.loads(asked.calls.last.request.content)
+    assert (sent["model"], sent["max_tokens"]) == ("m", 2)
+
+
+@respx.mock
+async def test_a_canary_that_breaks_has_failed() -> None:
+    respx.post(CHAT).mock(side_effect=httpx.ReadError("reset"))
+    assert isinstance(await canary(), CanaryFailed)
+    respx.post(CHAT).mock(side_effect=httpx.ReadTimeout("late"))
+    assert isinstance(await canary(), CanaryFailed)

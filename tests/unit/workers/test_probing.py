@@ -10,6 +10,7 @@ import pytest
 from gateway.clock import Clock
 from gateway.config.backend import BackendConfig
 from gateway.config.schema import HealthConfig
+from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import (
     Activity,
     Canary,
@@ -27,7 +28,7 @@ from gateway.fleet.health.evidence import (
     Severity,
 )
 from gateway.fleet.health.machine import State
-from gateway.fleet.live import Change, LiveBackend
+from gateway.fleet.live import LiveBackend
 from gateway.observe.logs import Log
 from gateway.workers.probing import Prober
 from gateway.workers.supervise import Supervisor

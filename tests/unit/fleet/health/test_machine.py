@@ -1,7 +1,7 @@
 """Every transition of a backend's health as tables, and what holds after any evidence."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gateway.fleet.health.evidence import (
@@ -265,6 +265,7 @@ PROOFS: tuple[Evidence, ...] = (GENERATES, SERVED, MOVED)
 UNPROVEN = st.lists(st.sampled_from([e for e in EVERYTHING if e not in PROOFS]), max_size=20)
 
 
+@settings(deadline=None)
 @given(HEALTHS, SEQUENCES)
 def test_what_holds_after_any_evidence(health: Health, sequence: list[Evidence]) -> None:
     for second, evidence in enumerate(sequence, start=1):
@@ -281,10 +282,10 @@ def test_what_holds_after_any_evidence(health: Health, sequence: list[Evidence])
             assert health.drain_reason == before.drain_reason
 
 
+@settings(deadline=None)
 @given(HEALTHS, UNPROVEN)
 def test_a_crash_is_only_undone_by_tokens(health: Health, sequence: list[Evidence]) -> None:
-    if not health.has_canary:
-        return
+    assume(health.has_canary)
     health = step(health, CRASH, 1.0)
     for second, evidence in enumerate(sequence, start=2):
         health = step(health, evidence, float(second))

@@ -52,18 +52,41 @@ def test_a_missing_family_is_no_activity(gone: str) -> None:
         ('a{x="a b}c",y="\\"q\\\\\\n"} 3', {"x": "a b}c", "y": '"q\\\n'}, 3.0),
         ("a +Inf", {}, math.inf),
         ("a -Inf", {}, -math.inf),
+        ("a 1e-3", {}, 0.001),
+        ("a\t1\t2", {}, 1.0),
+        ("a 1\r", {}, 1.0),
+        ('a{x=""} 1', {"x": ""}, 1.0),
+        ('a{x="é,=}"} 1', {"x": "é,=}"}, 1.0),
+        ('a{ x = "1" , y = "2" } 1', {"x": "1", "y": "2"}, 1.0),
+        ("a:b_total 1", {}, 1.0),
         ('a{x="1"} 3 # {trace="t"} 0.5', {"x": "1"}, 3.0),
     ],
 )
 def test_one_line(line: str, labels: dict[str, str], value: float) -> None:
     (sample,) = samples(line, ("a",))
-    assert (sample.name, sample.labels, sample.value) == ("a", labels, value)
+    assert sample.name == line.split("{")[0].split()[0]
+    assert (sample.labels, sample.value) == (labels, value)
 
 
-@pytest.mark.parametrize("line", ["a", "a{", 'a{x="1"', "a one", "# a 1", "b 1", ""])
+@pytest.mark.parametrize(
+    "line", ["a", "a ", "a{", 'a{x="1"', 'a{x="1} 2', "a{}", "a one", "# a 1", "b 1", ""]
+)
 def test_what_cannot_be_read_is_skipped(line: str) -> None:
     assert list(samples(line, ("a",))) == []
 
 
 def test_nan_is_a_value_that_counts_for_nothing() -> None:
     assert read_activity(TEXT.replace("4096.0", "NaN")) is None
+
+
+def test_broken_lines_cost_only_themselves() -> None:
+    text = 'a 1\na{x="\na{y="2"} 2\nb 9\na NaN\nab 3'
+    found = list(samples(text, ("a",)))
+    assert [one.name for one in found] == ["a", "a", "a", "ab"]
+    assert [one.value for one in found if not math.isnan(one.value)] == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("filler", [" ", "x", '"', "{", "\\"])
+def test_long_nonsense_is_no_work(filler: str) -> None:
+    """Quadratic work would take minutes here, and the suite's limit is far below."""
+    assert list(samples("a{" + filler * 400_000 + "} 1", ("a",))) in ([], [("a", {}, 1.0)])
