@@ -12,10 +12,11 @@ class Lease:
     entered twice.
     """
 
-    __slots__ = ("_state", "backend")
+    __slots__ = ("_state", "backend", "prompt_bytes")
 
-    def __init__(self, backend: LiveBackend) -> None:
+    def __init__(self, backend: LiveBackend, prompt_bytes: int = 0) -> None:
         self.backend = backend
+        self.prompt_bytes = prompt_bytes
         self._state = "new"
 
     def __repr__(self) -> str:
@@ -26,6 +27,7 @@ class Lease:
             raise RuntimeError(f"{self!r} can't be taken again")
         self._state = "held"
         self.backend.in_flight += 1
+        self.backend.prompt_bytes[id(self)] = self.prompt_bytes
         self.backend.arrivals_total += 1
         return self
 
@@ -38,3 +40,4 @@ class Lease:
         if self._state == "held":
             self._state = "returned"
             self.backend.in_flight -= 1
+            self.backend.prompt_bytes.pop(id(self), None)

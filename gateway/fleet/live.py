@@ -5,7 +5,7 @@ from typing import Final
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
 from gateway.config.schema import HealthConfig
-from gateway.config.steps import longest_step_s
+from gateway.config.steps import longest_step_s, longest_still_s
 from gateway.fleet.change import Change
 from gateway.fleet.health import breaker, progress
 from gateway.fleet.health.breaker import Breaker, Phase
@@ -55,6 +55,7 @@ class LiveBackend:
         "last_request_s",
         "longest_step_s",
         "progress",
+        "prompt_bytes",
         "served_names",
         "slowness",
         "speed",
@@ -72,6 +73,7 @@ class LiveBackend:
         self.served_names = served_names
         self.cap, self.hard_limit = concurrency_cap(config)
         self.in_flight = 0
+        self.prompt_bytes: dict[int, int] = {}
         self.arrivals_total = 0
         self.last_request_s = now
         self.longest_step_s = longest_step_s(config, rules.longest_step_s)
@@ -156,10 +158,13 @@ class LiveBackend:
 
     def look(self, look: Look, now: float) -> tuple[Change, ...]:
         """Takes in what one look at the backend showed."""
-        self.progress, proof = progress.take(self.progress, look, self.longest_step_s, now)
+        still_s = longest_still_s(self.config, self.longest_step_s, look.prompt_bytes)
+        self.progress, proof = progress.take(self.progress, look, still_s, now)
         if isinstance(proof, Hung) and isinstance(look.probe, ProbeOk):
             # The green probe of an engine that stands still is worth nothing.
             return self.observe(proof, now)
+        if progress.is_only_busy(look, proof, self.longest_step_s, now):
+            return () if proof is None else self.observe(proof, now)
         changes = self.observe(look.probe, now)
         return changes if proof is None else changes + self.observe(proof, now)
 

@@ -41,9 +41,9 @@ class Registry:
             tuple([backends[m.backend.name].view(m.served_name, now) for m in model.members]),
         )
 
-    def lease(self, backend: str) -> Lease:
-        """A slot at a backend, to be entered."""
-        return Lease(self.backends[backend])
+    def lease(self, backend: str, prompt_bytes: int = 0) -> Lease:
+        """A slot at a backend, to be entered, for a request of that size."""
+        return Lease(self.backends[backend], prompt_bytes)
 
     def observe(self, backend: str, evidence: Evidence, now: float) -> tuple[Change, ...]:
         """Takes evidence about a backend in; returns what it changed."""

@@ -24,10 +24,9 @@ class Budgets:
         """Whether a retry may be made."""
         return spend(self._of(model, now)) is not None
 
-    def spend(self, model: str) -> bool:
+    def spend(self, model: str, now: float) -> bool:
         """Takes one retry; false if there is none left."""
-        budget = self._budgets.get(model)
-        left = None if budget is None else spend(budget)
+        left = spend(self._of(model, now))
         if left is not None:
             self._budgets[model] = left
         return left is not None

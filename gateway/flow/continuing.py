@@ -15,8 +15,11 @@ from gateway.protocol.demand import max_output_tokens
 from gateway.protocol.endpoints import BY_PATH
 from gateway.protocol.splice import Splice, Way
 from gateway.recovery.resume import request_for
+from gateway.upstream.pool import PhaseLimits
 
 _TOKENIZE: Final = b"/tokenize"
+# Counting needs no engine; without the count, the events are counted.
+_SHORT: Final = PhaseLimits(connect_s=2.0, first_byte_s=5.0, between_s=5.0, total_s=5.0)
 _MAX_TOKENIZED_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -71,7 +74,7 @@ async def _tokenized(target: Target, text: str) -> int | None:
     """How many tokens `text` has there; None if the engine does not say."""
     body = _encoded({"model": target.served_name, "prompt": text, "add_special_tokens": False})
     try:
-        exchange = await target.pool.send(b"POST", _TOKENIZE, target.headers, body, target.limits)
+        exchange = await target.pool.send(b"POST", _TOKENIZE, target.headers, body, _SHORT)
         async with exchange:
             answer = await exchange.read_all(_MAX_TOKENIZED_BYTES)
     except UpstreamFault:

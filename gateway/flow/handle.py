@@ -36,6 +36,7 @@ from gateway.flow.take import Taken, take
 from gateway.flow.target import Targets
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
+from gateway.protocol.chunks import Protocol
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.envelope import ErrorView
 from gateway.protocol.transcript import Transcript
@@ -96,7 +97,7 @@ class Flow:
             except NothingLeft as end:
                 course.passed_on = when_nothing_is_left(call, course, end)
                 break
-            with self.fleet.lease(admitted.backend.name):
+            with self.fleet.lease(admitted.backend.name, taken.size_bytes):
                 failed = await self._try(call, taken, course, admitted)
             if failed is None:
                 return
@@ -110,8 +111,9 @@ class Flow:
         call.total_s = model.config.timeouts.total_s or DEFAULT_TOTAL_S
         if not facts.is_stream:
             return Course()
-        call.heartbeat_s = model.config.heartbeat_s or math.inf
-        if len(model.members) < 2:
+        if call.endpoint.protocol is not Protocol.GENERIC:
+            call.heartbeat_s = model.config.heartbeat_s or math.inf
+        if all(len(m.members) < 2 for m in (model, *self.fleet.fallbacks(model))):
             return Course()
         reason = why_not(facts.payload, call.endpoint.protocol, model.config.resume)
         return Course(Transcript() if reason is None else None)
@@ -137,7 +139,8 @@ class Flow:
                 return answer
             if not isinstance(answer, StreamAnswer):
                 await relay_whole(call, answer)
-                self.lessons.succeeded(backend.name, now())
+                if call.endpoint.is_for_engine:
+                    self.lessons.succeeded(backend.name, now())
                 return None
             began_s = now()
             call.ttft_s = call.ttft_s or began_s - call.started_s

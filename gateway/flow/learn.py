@@ -85,9 +85,8 @@ class Lessons:
         self._tell(self._fleet.note_speed(backend, sample, now))
 
     def failed(self, backend: BackendFacts, failure: Failure, request_id: str, now: float) -> None:
-        """An attempt failed; the client's own faults say nothing about the backend."""
+        """An attempt failed; the client's own faults say nothing about the backend, good or bad."""
         if failure.kind in _QUIET:
-            self.succeeded(backend.name, now)
             return
         live = self._fleet.backends[backend.name]
         finding = self._diagnose(failure.message)

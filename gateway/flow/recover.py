@@ -1,5 +1,7 @@
 """After a failed attempt: what the next one is, or what the client is told instead."""
 
+from typing import Final
+
 from gateway.config.vocabulary import OnFirstByteLimit
 from gateway.errors import Phase
 from gateway.fleet.registry import Registry
@@ -33,7 +35,7 @@ def next_step(
     failure = failed.failure
     if course.has_told:
         return _resume(call, course, failure, budgets, now)
-    if not failure.is_clients_fault and failure.kind is not Kind.LIMIT:
+    if failure.kind not in _NO_SECOND_ROUND:
         _begin_second_round(call, course, fleet, now)
     step = plan(failure, _situation(call, course, failure, fleet, budgets, now, draw))
     match step.move:
@@ -52,8 +54,20 @@ def next_step(
         case Move.PASS_ON | Move.GIVE_UP:
             raise of_failure(call.model.name, failure)
     if step.move not in (Move.PASS_ON, Move.GIVE_UP) and failure.may_have_run:
-        budgets.spend(call.model.name)
+        budgets.spend(call.model.name, now)
     return step
+
+
+# They would be refused again, or must not be asked twice; and who is full has said so.
+_NO_SECOND_ROUND: Final = frozenset(
+    {
+        Kind.CLIENT_ERROR,
+        Kind.CONTEXT_TOO_LONG,
+        Kind.LIMIT,
+        Kind.RATE_LIMITED,
+        Kind.UNAVAILABLE,
+    }
+)
 
 
 def when_nothing_is_left(call: Call, course: Course, end: NothingLeft) -> WholeAnswer:
@@ -153,7 +167,7 @@ def _resume(call: Call, course: Course, failure: Failure, budgets: Budgets, now:
     transcript.forget_unsaid()
     possible = ways(payload, call.endpoint.protocol, served.config.resume, transcript)
     rules = budgets.rules
-    if not possible or call.attempts >= rules.max_attempts or not budgets.spend(served.name):
+    if not possible or call.attempts >= rules.max_attempts or not budgets.spend(served.name, now):
         raise of_failure(served.name, first)
     course.resumption = Resumption(first, served, transcript, possible)
     # One that failed before this stream began may be well again.

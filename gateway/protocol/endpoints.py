@@ -23,6 +23,11 @@ class Endpoint:
     is_multipart: bool = False
 
     @cached_property
+    def is_for_engine(self) -> bool:
+        """Whether an answer shows that the engine works: counting tokens does not need it."""
+        return self.name not in ("tokenize", "detokenize", "count_tokens")
+
+    @cached_property
     def target(self) -> bytes:
         """The path asked of the engine, without a backend's own path prefix."""
         return self.paths[0].encode("ascii")

@@ -68,7 +68,7 @@ class Splice:
         self._is_chat = protocol is Protocol.OPENAI_CHAT
         self._transcript = transcript
         opening = transcript.opening
-        self._opening = {name: opening[name] for name in _OF_STREAM if name in opening}
+        self._opening: dict[str, Any] = {n: opening[n] for n in _OF_STREAM if n in opening}
         self._opening["model"] = shown_name
         self._sent_tokens = sent_tokens
         self._is_stripped = is_stripped
@@ -98,15 +98,18 @@ class Splice:
             if data and not self.is_caught_up:
                 raise Mismatch("the other backend's answer is shorter than what was sent")
             return event
-        chunk = json.loads(data)
-        if not isinstance(chunk, dict):
-            return event
+        try:
+            return self._fitted(json.loads(data))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise Mismatch("the other backend's answer can't be read") from error
+
+    def _fitted(self, chunk: dict[str, Any]) -> bytes:
         choices = chunk.get("choices") or []
         kept = [fitted for c in choices if (fitted := self._choice(c)) is not None]
         usage = self._fit_usage(chunk)
         if choices and not kept:
             return b""
-        out = {**chunk, **self._opening, "choices": kept}
+        out: dict[str, Any] = {**chunk, **self._opening, "choices": kept}
         if "prompt_token_ids" in out and self._is_stripped:
             out["prompt_token_ids"] = None
         if usage is not None:
@@ -126,6 +129,10 @@ class Splice:
             raise Mismatch("the other backend's answer has less reasoning")
         left_content = self._unheard(content, "_expected_content")
         is_end = choice.get("finish_reason") is not None
+        if delta.get("tool_calls"):
+            if not self.is_caught_up:
+                raise Mismatch("the other backend calls a tool where text was sent")
+            self._transcript.has_tool_call = True
         if is_end and not self.is_caught_up:
             raise Mismatch("the other backend's answer is shorter than what was sent")
         if left_content or left_reasoning:

@@ -70,9 +70,10 @@ class Failure:
     def is_backends_fault(self) -> bool:
         """Whether it says something about the backend's health.
 
-        A backend that says it is full (429, 503) is well, and one that was judged is judged.
+        A backend that says it is full (429, 503) is well, one that was judged is judged, and the
+        time of a whole request is for all its backends together.
         """
-        return self.kind not in _NO_FAULT
+        return self.kind not in _NO_FAULT and self.phase is not Phase.TOTAL
 
     @property
     def is_clients_fault(self) -> bool:

@@ -58,7 +58,7 @@ def ways(
     is_chat = protocol is Protocol.OPENAI_CHAT
     is_thinking = bool(transcript.reasoning) and not transcript.content
     has_ids = bool(transcript.prompt_token_ids) and bool(transcript.token_ids)
-    if mode is Resume.EXACT and has_ids and not is_thinking and not payload.get("tools"):
+    if mode is Resume.EXACT and has_ids and not is_thinking and _is_all_in_ids(payload):
         found.append(Way.EXACT)
     if transcript.reasoning:
         # A template may drop the reasoning, so saying it all again comes first.
@@ -109,10 +109,24 @@ def request_for(
     return request
 
 
-def is_used_up(payload: dict[str, Any], sent_tokens: int) -> bool:
-    """Whether the client already has all the tokens that it asked for."""
-    limit = max_output_tokens(payload)
-    return limit is not None and sent_tokens >= limit
+def _is_all_in_ids(payload: dict[str, Any]) -> bool:
+    """Whether token ids say all that the engine goes on from.
+
+    Pictures are not in them. Engines hold back text that may begin a stop string, so with one the
+    ids run ahead of the text.
+    """
+    if payload.get("tools") or payload.get("stop"):
+        return False
+    contents = [m.get("content") for m in payload.get("messages") or () if isinstance(m, dict)]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return all(isinstance(part, dict) and part.get("type") == "text" for part in parts)
+
+
+def _joined(before: object, said: str) -> object:
+    """The client's own open text, as text or as parts, and what was said after it."""
+    if isinstance(before, list):
+        return [*before, {"type": "text", "text": said}]
+    return (before if isinstance(before, str) else "") + said
 
 
 def _with_less(payload: dict[str, Any], sent_tokens: int) -> dict[str, Any]:
@@ -134,8 +148,7 @@ def _open_messages(payload: dict[str, Any], transcript: Transcript) -> list[Any]
         said[transcript.reasoning_field] = transcript.reasoning
     if is_true(payload.get("continue_final_message")) and messages:
         last = dict(messages.pop())
-        before = last.get("content")
-        said = {**last, "content": (before if isinstance(before, str) else "") + said["content"]}
+        said = {**last, "content": _joined(last.get("content"), transcript.content)}
     return [*messages, said]
 
 

@@ -1,6 +1,7 @@
 """One socket to a backend: its bytes in, its bytes out, and its limits."""
 
 import asyncio
+import math
 from typing import Protocol, cast
 
 from gateway.errors import Phase, ResponseMalformed, UpstreamFault
@@ -28,8 +29,9 @@ class ConnectionOwner(Protocol):
 class Connection(asyncio.Protocol):
     """A connection that carries one exchange at a time.
 
-    `is_usable` turns false for good at the first sign of an end; the owner is then told once
-    (`connection_gone`), and again when the socket is closed (`connection_closed`).
+    `heard_s` is when the backend last sent bytes (loop time). `is_usable` turns false for good at
+    the first sign of an end; the owner is then told once (`connection_gone`), and again when the
+    socket is closed (`connection_closed`).
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class Connection(asyncio.Protocol):
         "_timer",
         "_transport",
         "authority",
+        "heard_s",
         "idle_since_s",
         "is_usable",
         "request_count",
@@ -61,6 +64,7 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._out = Outgoing(loop)
         self.authority = authority
+        self.heard_s = -math.inf
         self.idle_since_s = 0.0
         self.is_usable = False
         self.request_count = 0
@@ -123,11 +127,6 @@ class Connection(asyncio.Protocol):
         exchange = self._exchange
         return exchange is not None and self._out.is_sent and not exchange.is_paused
 
-    @property
-    def heard_s(self) -> float:
-        """When the backend last moved its exchange on (loop time)."""
-        return self._timer.mark_s
-
     # Asked by the upload.
 
     async def write(self, data: bytes) -> None:
@@ -170,7 +169,7 @@ class Connection(asyncio.Protocol):
         if exchange is None:
             self._end()  # nobody asked: an idle connection must be silent
             return
-        self._timer.mark_s = self._loop.time()
+        self.heard_s = self._timer.mark_s = self._loop.time()
         parser = self._parser
         parser.feed(data)
         state = parser.state

@@ -162,9 +162,9 @@ class BackendPool:
         return sum(given_up)
 
     def hearing(self) -> tuple[bool, float]:
-        """Whether a request waits for the backend's bytes, and the seconds since one moved on.
+        """Whether a request waits for the backend's bytes, and the seconds since some came.
 
-        The second is inf if nothing is under way.
+        The second is inf if none came on what is under way.
         """
         busy = self._supply.slots.busy
         is_awaited = any(connection.is_awaited for connection in busy)

@@ -27,8 +27,6 @@ from gateway.protocol.chunks import Protocol, Verdict
 _CARDS_KEPT: Final = 200
 # A real /metrics is 55 KB; several engines behind one port repeat a part of it.
 _MAX_METRICS_BYTES: Final = 4 * 1024 * 1024
-# /health and /v1/models, each within the limit of one.
-_LOOKS: Final = 2
 _CANARY_TEXT: Final = "1 2 3"
 _CANARY_WAYS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("v1/chat/completions", {"messages": [{"role": "user", "content": _CANARY_TEXT}]}),
@@ -72,22 +70,15 @@ class HealthProbe:
     async def look(self) -> ProbeOk | ProbeFailed:
         """One look at the backend: /health, then /v1/models."""
         try:
-            async with asyncio.timeout(_LOOKS * self._limit_s):
-                return await self._look()
-        except TimeoutError:
-            detail = "its /health and /v1/models come too slowly"
-            return ProbeFailed(ProbeTrouble.TIMEOUT, detail)
-
-    async def _look(self) -> ProbeOk | ProbeFailed:
-        try:
-            health = await self._get("health")
+            async with asyncio.timeout(self._limit_s):
+                health = await self._get("health")
             if health.status_code != 200:
                 detail = f"its /health answers {health.status_code}"
                 return ProbeFailed(ProbeTrouble.STATUS, detail)
             return ProbeOk(await self._cards())
         except httpx.ConnectError as error:
             return _no_connection(error)
-        except httpx.TimeoutException:
+        except (TimeoutError, httpx.TimeoutException):
             return ProbeFailed(ProbeTrouble.TIMEOUT, "its /health does not answer in time")
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             detail = f"its /health can't be read: {type(error).__name__}"
@@ -150,9 +141,10 @@ class HealthProbe:
     async def _cards(self) -> tuple[ModelCard, ...] | None:
         """What /v1/models lists; None if it gives no list, which says nothing about health."""
         try:
-            answer = await self._get("v1/models")
+            async with asyncio.timeout(self._limit_s):
+                answer = await self._get("v1/models")
             return cards_in(answer.json()) if answer.status_code == 200 else None
-        except (httpx.HTTPError, ValueError, RecursionError):
+        except (TimeoutError, httpx.HTTPError, ValueError, RecursionError):
             return None
 
 

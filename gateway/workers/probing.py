@@ -97,7 +97,9 @@ class Prober:
         now = self._clock.monotonic_s()
         is_awaited, silent_s = self._requests.hearing()
         backend = self._backend
-        self._tell(backend.look(Look(probed, activity, now - silent_s, is_awaited), now))
+        prompt_bytes = max(backend.prompt_bytes.values(), default=0)
+        look = Look(probed, activity, now - silent_s, is_awaited, prompt_bytes)
+        self._tell(backend.look(look, now))
         self.take_from_the_dead()
         if isinstance(probed, ProbeOk) and self._is_canary_due(activity, now):
             await self._ask_canary()

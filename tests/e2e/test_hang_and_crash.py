@@ -4,12 +4,15 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.emulator.faults import Fault, FaultKind
 from gateway.emulator.fleet import EmulatedFleet
+from gateway.emulator.presets import preset
+from gateway.emulator.spec import BackendSpec
 from tests.support import wire
 from tests.support.fleet import spec
 from tests.support.gateway import CHAT, GatewayClient, running_gateway
@@ -174,3 +177,24 @@ async def test_a_graph_backend_that_runs_eager_is_reported_and_loses_its_prefere
             metrics = await gateway.metrics()
             # With its preference lost, load and chance decide as between equals.
             assert metrics.total("gateway_backend_attempts_total", backend="e") >= 1
+
+
+async def test_a_long_prompt_is_no_hang() -> None:
+    """While it is read in chunks no token is counted; it takes several longest steps."""
+    chunky = replace(preset("310p-27b-graph"), max_num_batched_tokens=512)
+    specs = [BackendSpec(n, chunky, served_names=("m",), time_scale=4.0) for n in ("g", "e")]
+    async with EmulatedFleet(specs) as fleet:
+        entries = [
+            backend(b.spec.name, b.url, served_name="m", longest_step_s=1.0) for b in fleet.backends
+        ]
+        config = routes(entries, [model("pub", "g", "e")])
+        async with running_gateway(config, probe_interval_s=0.25) as gateway:
+            messages = [{"role": "user", "content": "long words " * 6000}]
+            asked = {"model": "pub", "messages": messages, "max_tokens": 4}
+            began_s = time.monotonic()
+            answer = await gateway.post(CHAT, asked)
+            assert answer.status == 200
+            assert time.monotonic() - began_s > 2.0, "too short to show anything"
+            metrics = await gateway.metrics()
+            assert metrics.total("gateway_backend_attempts_total") == 1
+            assert {await state(gateway, n) for n in ("g", "e")} == {"up"}

@@ -331,3 +331,26 @@ async def test_the_model_that_answered_is_accounted_for() -> None:
         metrics = await on.gateway.metrics()
         assert metrics.total("gateway_backend_attempts_total", backend="f") == 1
         assert metrics.total("gateway_recoveries_total", model="m1", kind="retry") >= 1
+
+
+async def test_429_of_a_whole_pool_is_waited_for() -> None:
+    """All say when they are free again: nobody is asked before."""
+    async with stage(
+        first_times(1, refuses(429, headers=[("retry-after", "1")])), has_u2=True
+    ) as on:
+        on.u2.handlers[CHAT] = first_times(1, refuses(429, headers=[("retry-after", "1")]))
+        assert await ask(on.client, False) == (TEXT, "m1", "stop")
+        assert len(on.u1.requests) + len(on.u2.requests) == 3
+        assert len(on.f.requests) == 0
+
+
+async def test_a_clients_mistakes_do_not_make_a_broken_backend_well() -> None:
+    async def breaks(exchange: Exchange) -> None:
+        bad = b"bad" in exchange.request.body
+        await refuses(400 if bad else 500)(exchange)
+
+    async with stage(breaks) as on:
+        for user in ("", "bad") * 3:
+            await on.gateway.chat("m1", user=user)
+        told = (await on.gateway.health())["backends"]["u1"]
+        assert (told["state"], told["breaker"]) != ("up", "closed")

@@ -127,13 +127,15 @@ class Activity:
     """What /metrics says of an engine's work; several engines on one port are added up.
 
     Tokens are counters since the engine's start (vLLM docs, "Metrics": prompt_tokens_total,
-    generation_tokens_total).
+    generation_tokens_total). A prompt is counted when its first token is there, whole; while it is
+    read in chunks only the KV usage (0 to 1) moves (vllm/v1/metrics/stats.py).
     """
 
     running: float
     waiting: float
     prompt_tokens: float
     generation_tokens: float
+    kv_usage_ratio: float = 0.0
 
     @property
     def is_idle(self) -> bool:
@@ -146,10 +148,12 @@ class Look:
     """All that one look at a backend showed.
 
     `heard_s` is when its last byte came on a request of ours (monotonic seconds, -inf for never);
-    `is_awaited` tells whether a request of ours waits for it now.
+    `is_awaited` tells whether a request of ours waits for it now, `prompt_bytes` how large the
+    largest of them is.
     """
 
     probe: ProbeOk | ProbeFailed
     activity: Activity | None
     heard_s: float
     is_awaited: bool
+    prompt_bytes: int = 0

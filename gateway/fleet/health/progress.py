@@ -1,8 +1,20 @@
 """Whether an engine with work still moves: the rule that finds a hang behind a green /health."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from gateway.fleet.health.evidence import Activity, Hung, Look, Moved, ProbeOk
+from gateway.fleet.health.evidence import (
+    Activity,
+    Hung,
+    Look,
+    Moved,
+    ProbeFailed,
+    ProbeOk,
+    ProbeTrouble,
+)
+
+# Downloads of pictures and long tokenizing happen before an engine knows of a request.
+_BEFORE_THE_ENGINE: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,9 @@ def take(
             return Progress(now, seen), Moved() if made > 0 or has_ended else None
         if seen.is_idle and not look.is_awaited:
             return Progress(now, seen), None
+        if seen.is_idle:
+            # The API server may still be at work before the engine has the request.
+            longest_step_s *= _BEFORE_THE_ENGINE
         return _stand(replace(progress, activity=seen), longest_step_s, now, _told(seen))
     if isinstance(look.probe, ProbeOk):
         # Without counters a slow answer can't be told from none, and slow is not dead.
@@ -45,6 +60,14 @@ def take(
 def is_stale(progress: Progress, now: float, after_s: float) -> bool:
     """Whether it is worth looking again soon."""
     return now - progress.alive_s > after_s
+
+
+def is_only_busy(look: Look, proof: Hung | Moved | None, longest_step_s: float, now: float) -> bool:
+    """Whether a probe that came too late met an engine whose tokens move."""
+    probe = look.probe
+    if not isinstance(probe, ProbeFailed) or probe.trouble is not ProbeTrouble.TIMEOUT:
+        return False
+    return isinstance(proof, Moved) or now - look.heard_s < longest_step_s
 
 
 def _stand(

@@ -11,7 +11,10 @@ _RUNNING: Final = "vllm:num_requests_running"
 _WAITING: Final = "vllm:num_requests_waiting"
 _PROMPT: Final = "vllm:prompt_tokens_total"
 _GENERATION: Final = "vllm:generation_tokens_total"
-_WANTED: Final = (_RUNNING, _WAITING, _PROMPT, _GENERATION)
+# The second name is that of vLLM before 0.9.
+_KV_USAGE: Final = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+_NEEDED: Final = (_RUNNING, _WAITING, _PROMPT, _GENERATION)
+_WANTED: Final = (*_NEEDED, *_KV_USAGE)
 
 
 def read_activity(text: str) -> Activity | None:
@@ -21,6 +24,13 @@ def read_activity(text: str) -> Activity | None:
         # `num_requests_waiting_by_reason` begins alike.
         if sample.name in _WANTED and math.isfinite(sample.value):
             totals[sample.name] = totals.get(sample.name, 0.0) + sample.value
-    if len(totals) < len(_WANTED):
+    if any(name not in totals for name in _NEEDED):
         return None
-    return Activity(totals[_RUNNING], totals[_WAITING], totals[_PROMPT], totals[_GENERATION])
+    kv_usage_ratio = max(totals.get(name, 0.0) for name in _KV_USAGE)
+    return Activity(
+        running=totals[_RUNNING],
+        waiting=totals[_WAITING],
+        prompt_tokens=totals[_PROMPT],
+        generation_tokens=totals[_GENERATION],
+        kv_usage_ratio=kv_usage_ratio,
+    )

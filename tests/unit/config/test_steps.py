@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.config.backend import BackendConfig
-from gateway.config.steps import longest_step_s
+from gateway.config.steps import longest_step_s, longest_still_s
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,21 @@ def test_table(
     given = {"name": "b", "url": "http://h:1", "served_name": "m", **fields}
     backend = BackendConfig.model_validate(given)
     assert longest_step_s(backend, least_s, rate) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("fields", "prompt_bytes", "expected"),
+    [
+        ({}, 0, 10.0),
+        ({}, 3_000, 10.0),  # 1,000 tokens take 2 s
+        ({}, 60_000, 80.0),  # 20,000 tokens at 500 a second, twice
+        ({"max_model_len": 8192}, 50_000_000, 32.77),  # a picture is no text
+        ({"longest_step_s": 2.0}, 60_000, 10.0),
+    ],
+)
+def test_a_long_prompt_may_stand_still_for_longer(
+    fields: dict[str, object], prompt_bytes: int, expected: float
+) -> None:
+    given = {"name": "b", "url": "http://h:1", "served_name": "m", "chip": "310P", **fields}
+    backend = BackendConfig.model_validate(given)
+    assert longest_still_s(backend, 10.0, prompt_bytes) == pytest.approx(expected, abs=0.01)

@@ -146,3 +146,21 @@ def test_comments_and_the_end_pass() -> None:
     assert spliced.event(b": ping\n\n", CHAT) == b": ping\n\n"
     assert spliced.event(DONE, CHAT) == DONE
     assert repr(spliced) == "<Splice continue after 3 tokens>"
+
+
+def test_a_tool_call_ends_what_can_be_continued_and_is_no_replay() -> None:
+    transcript = first("He")
+    call = [{"index": 0, "function": {"name": "f"}}]
+    (told,) = out(splice(Way.CONTINUE, transcript), chunk(delta={"tool_calls": call}))
+    assert told["choices"][0]["delta"]["tool_calls"] == call
+    assert transcript.has_tool_call
+    with pytest.raises(Mismatch):
+        out(splice(Way.REPLAY, first("He")), chunk(delta={"tool_calls": call}))
+
+
+@pytest.mark.parametrize(
+    "data", [b"data: [1]\n\n", b'data: {"choices":[null]}\n\n', b"data: \xff\n\n", b"data: {\n\n"]
+)
+def test_what_cannot_be_read_is_a_mismatch(data: bytes) -> None:
+    with pytest.raises(Mismatch):
+        splice(Way.CONTINUE, first("He")).event(data, CHAT)

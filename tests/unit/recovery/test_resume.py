@@ -161,3 +161,24 @@ def test_a_replay_asks_the_same_again() -> None:
 def test_a_completion_without_a_limit_has_the_engines_usual_one() -> None:
     request = request_for(Way.CONTINUE, {"prompt": "Once "}, TEXT, said("upon"), 6)
     assert request["max_tokens"] == 10
+
+
+PICTURE = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]
+PARTS = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_exact"),
+    [({"messages": PARTS}, True), ({"messages": PICTURE}, False), ({"stop": ["x"]}, False)],
+)
+def test_exact_only_where_ids_say_everything(fields: dict[str, Any], is_exact: bool) -> None:
+    found = ways({**ASKED, **fields}, CHAT, Resume.EXACT, said("a", ids=[1]))
+    assert (Way.EXACT in found) == is_exact
+    assert Way.CONTINUE in found
+
+
+def test_an_open_message_in_parts_is_kept() -> None:
+    opened = [*PARTS, {"role": "assistant", "content": [{"type": "text", "text": "So: "}]}]
+    asked = {"messages": opened, "continue_final_message": True}
+    request = request_for(Way.CONTINUE, asked, CHAT, said("He"), 1)
+    assert [p["text"] for p in request["messages"][-1]["content"]] == ["So: ", "He"]

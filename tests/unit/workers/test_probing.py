@@ -71,10 +71,11 @@ class Requests:
 
     def __init__(self, waiting: int) -> None:
         self.waiting = waiting
+        self.silent_s = 0.5
         self.given_up: list[tuple[str, float]] = []
 
     def hearing(self) -> tuple[bool, float]:
-        return self.waiting > 0, 0.5 if self.waiting else math.inf
+        return self.waiting > 0, self.silent_s if self.waiting else math.inf
 
     def give_up(self, reason: str, silent_s: float) -> int:
         self.given_up.append((reason, silent_s))
@@ -227,9 +228,15 @@ async def test_a_backend_that_is_gone_may_finish_what_it_still_streams() -> None
 
 async def test_a_silent_backend_keeps_its_requests() -> None:
     desk = Desk(GOOD, SLOW, canary=False, waiting=2)
+    desk.requests.silent_s = 99.0
     states = [await desk.look(float(second)) for second in range(1, 5)]
     assert states == [State.UP, State.UP, State.UP, State.DOWN]
     assert (desk.requests.given_up, desk.moved) == ([], [])
+
+
+async def test_late_probes_of_an_engine_whose_bytes_come_are_no_failure() -> None:
+    desk = Desk(GOOD, SLOW, canary=False, waiting=2)
+    assert {await desk.look(float(second)) for second in range(1, 9)} == {State.UP}
 
 
 async def test_a_canary_that_fails_gives_the_requests_up() -> None:

@@ -33,6 +33,10 @@ def look(
     return Look(probe, activity, heard_s, awaited)
 
 
+def reading(kv_usage_ratio: float) -> Activity:
+    return Activity(1.0, 0.0, 100.0, 50.0, kv_usage_ratio)
+
+
 IDLE = Activity(0.0, 0.0, 100.0, 50.0)
 FROZEN = [(float(s), look(busy(50.0))) for s in range(0, 13, 2)]
 MOVING = [(float(s), look(busy(50.0 + s))) for s in range(0, 40, 2)]
@@ -49,7 +53,11 @@ PREFILL = Activity(2.0, 0.0, 900.0, 50.0)
         ([(float(s), look(busy(5.0 * s), LATE)) for s in range(0, 40, 4)], Moved),
         ([(float(s), look(IDLE)) for s in range(0, 40, 4)], None),
         # Paused: nothing runs by the gauges, but a request of ours waits.
-        ([(float(s), look(IDLE, awaited=True)) for s in range(0, 13, 2)], Hung),
+        ([(float(s), look(IDLE, awaited=True)) for s in range(0, 33, 2)], Hung),
+        # An API server may tokenize or download before the engine has the request.
+        ([(float(s), look(IDLE, awaited=True)) for s in range(0, 29, 2)], None),
+        # A long prompt in chunks: no token is counted, but its blocks fill.
+        ([(float(s), look(reading(s / 100))) for s in range(0, 60, 5)], None),
         # Waiting alone is work as well.
         ([(float(s), look(busy(5.0, 0.0, 3.0))) for s in range(0, 13, 2)], Hung),
         # Without counters and with a green probe, slow can't be told from dead.
