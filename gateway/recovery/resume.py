@@ -60,16 +60,13 @@ def ways(
     has_ids = bool(transcript.prompt_token_ids) and bool(transcript.token_ids)
     if mode is Resume.EXACT and has_ids and not is_thinking and _is_all_in_ids(payload):
         found.append(Way.EXACT)
-    if transcript.reasoning:
-        # A template may drop the reasoning, so saying it all again comes first.
-        found.append(Way.REPLAY)
-        if transcript.content:
-            found.append(Way.CONTINUE)
-    elif is_chat or isinstance(payload.get("prompt"), str):
-        found += [Way.CONTINUE, Way.REPLAY]
-    else:
-        found.append(Way.REPLAY)
-    return tuple(found)
+    may_continue = bool(transcript.content) and (is_chat or isinstance(payload.get("prompt"), str))
+    text_ways = [Way.CONTINUE, Way.REPLAY] if may_continue else [Way.REPLAY]
+    if transcript.reasoning or payload.get("stop"):
+        # A template may drop the reasoning. With stop strings engines hold text back by the
+        # letter, so what was sent may end inside a token. Saying it all again comes first.
+        text_ways.reverse()
+    return (*found, *text_ways)
 
 
 def request_for(

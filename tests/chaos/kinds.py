@@ -137,8 +137,8 @@ _ALL: Final = (
     _cutting("cut_rst"),
     _cutting("cut_fin"),
     _cutting("cut_clean"),
-    # Noticed by the limit between two events, which is a minute by default.
-    _cutting("stall", 2, 1, settle_s=150.0),
+    # Noticed by the limit between two events, which the routing file of the drill sets to 5 s.
+    _cutting("stall", 2, 1, settle_s=20.0),
     _cutting("malformed_event"),
     Kind(
         "engine_dead",

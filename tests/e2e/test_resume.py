@@ -166,6 +166,19 @@ async def test_a_stream_with_reasoning(resume: str, after: int) -> None:
         assert mended.finishes == whole.finishes
 
 
+@pytest.mark.parametrize("resume", ["text", "exact"])
+@pytest.mark.parametrize("after", [3, 7])
+async def test_a_stream_with_a_stop_string(resume: str, after: int) -> None:
+    """Engines hold text back by the letter then, so a stream may break inside a token."""
+    async with stage(resume) as (gateway, fleet):
+        stop = (await told(gateway, CHAT)).text[60:72]
+        whole = await told(gateway, CHAT, stop=[stop])
+        assert whole.finishes == ["stop"]
+        fleet["a"].set_fault(Fault(FaultKind.CUT_RST, after_events=after, count=1))
+        mended = await told(gateway, CHAT, stop=[stop])
+        assert (mended.text, mended.finishes) == (whole.text, whole.finishes)
+
+
 REFUSING: list[dict[str, Any]] = [
     {"n": 2},
     {"logprobs": True},

@@ -74,6 +74,7 @@ def test_why_not(
             Resume.EXACT,
             [Way.CONTINUE, Way.REPLAY],
         ),
+        (said("a"), {**ASKED, "stop": ["x"]}, CHAT, Resume.TEXT, [Way.REPLAY, Way.CONTINUE]),
         (said("", "hm"), ASKED, CHAT, Resume.TEXT, [Way.REPLAY]),
         (said("", "hm", [1]), ASKED, CHAT, Resume.EXACT, [Way.REPLAY]),
         (said("a", "hm"), ASKED, CHAT, Resume.TEXT, [Way.REPLAY, Way.CONTINUE]),
