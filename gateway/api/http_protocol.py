@@ -85,7 +85,12 @@ class GatewayHttpProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Bytes of the client."""
         heads, was_in_head = self._heads_total, self._is_in_head
-        self._feed(data)
+        if self.timeout_keep_alive_task is not None:
+            self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except (httptools.HttpParserUpgrade, httptools.HttpParserError) as stop:
+            self._go_on(data, stop)
         if self._is_in_head and not self.transport.is_closing():
             if was_in_head and heads == self._heads_total:
                 # A header without an end is not seen by `on_header`.
@@ -95,23 +100,20 @@ class GatewayHttpProtocol(HttpToolsProtocol):
             if self._head_timer is None and self._is_head_begun:
                 self._expect_head()
 
-    def _feed(self, data: bytes) -> None:
-        self._unset_keepalive_if_required()
-        while True:
+    def _go_on(self, data: bytes, stop: Exception) -> None:
+        """After the parser stopped: past an offer to switch, or with an answer that ends it."""
+        while isinstance(stop, httptools.HttpParserUpgrade):
+            if self.parser.get_method() == b"CONNECT":
+                self.send_400_response("This is no proxy, so CONNECT has no meaning here.")
+                return
+            data = self._head_without_offer() + data[stop.args[0] :]
+            self.parser = _parser(self)
             try:
                 self.parser.feed_data(data)
-            except httptools.HttpParserUpgrade as stop:
-                if self.parser.get_method() == b"CONNECT":
-                    self.send_400_response("This is no proxy, so CONNECT has no meaning here.")
-                    return
-                head = self._head_without_offer()
-                data = head + data[stop.args[0] :]
-                self.parser = _parser(self)
-            except httptools.HttpParserError:
-                self.send_400_response("Invalid HTTP request received.")
                 return
-            else:
-                return
+            except (httptools.HttpParserUpgrade, httptools.HttpParserError) as again:
+                stop = again
+        self.send_400_response("Invalid HTTP request received.")
 
     def _head_without_offer(self) -> bytes:
         version = self.parser.get_http_version().encode("ascii")

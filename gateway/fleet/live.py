@@ -24,13 +24,12 @@ from gateway.fleet.health.machine import Cause, Health, State, initial, step
 from gateway.fleet.health.progress import Progress
 from gateway.fleet.reconcile import Drift, DriftKind, reconcile
 from gateway.fleet.speed import Slowness, SpeedBook, SpeedSample, judge
-from gateway.fleet.view import BackendFacts, BackendView, Standing
+from gateway.fleet.standing import share_ratio, standing
+from gateway.fleet.view import BackendFacts, BackendView
 
 # A name that a backend refused is not asked of it again for so long, even if its list still has
 # it: an engine can list an adapter that one of its processes has lost.
 REFUSED_NAME_HOLD_S: Final = 30.0
-# What a backend that has just come back gets at once; less would never test it.
-_LEAST_SHARE: Final = 0.1
 
 
 class LiveBackend:
@@ -39,6 +38,7 @@ class LiveBackend:
     __slots__ = (
         "_facts",
         "_health_rules",
+        "_is_plain",
         "_lengths",
         "_refused_until_s",
         "_rules",
@@ -86,6 +86,7 @@ class LiveBackend:
         self.cards: tuple[ModelCard, ...] | None = None
         self.drift: tuple[Drift, ...] = ()
         self._health_rules = rules
+        self._is_plain = False
         self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
         self._refused_until_s: dict[str, float] = {}
         self._lengths: dict[str, int] = {}
@@ -149,6 +150,12 @@ class LiveBackend:
                 self._take_cards(cards)
         if self.health is not health or self.breaker is not broken:
             self._facts.clear()
+            self._is_plain = (
+                self.breaker is breaker.CLOSED
+                and self.health.is_well
+                and self.health.came_back_s is None
+                and self.health.drain_reason is None
+            )
             if self.health.judged is State.UP:
                 self.finding = None
             if was_down and self.health.judged is not State.DOWN:
@@ -252,34 +259,13 @@ class LiveBackend:
             if not self._refused_until_s:
                 # Nothing in them depends on the time: they hold until something is learnt.
                 self._facts[served_name] = facts
-        if self.health.is_well and self.breaker is breaker.CLOSED:
-            came_back_s = self.health.came_back_s
-            if came_back_s is None and self.health.drain_reason is None:
-                return BackendView(facts, self.in_flight)
-        return BackendView(facts, self.in_flight, self._standing(now), self._share_ratio(now))
-
-    def _standing(self, now: float) -> Standing:
+        if self._is_plain:
+            return BackendView(facts, self.in_flight)
         health = self.health
-        if health.state is State.DRAINING:
-            return Standing.OUT
-        if health.judged is State.DOWN:
-            return Standing.LAST_RESORT if health.is_soft else Standing.OUT
-        if health.judged is State.STARTING and health.was_down:
-            # It was down, and its canary has still to say that it is well again.
-            return Standing.LAST_RESORT
-        phase = self.breaker.phase(now)
-        if phase is Phase.OPEN:
-            return Standing.LAST_RESORT
-        if phase is Phase.HALF_OPEN:
-            is_trial_free = self.in_flight == 0 and not health.has_canary
-            return Standing.READY if is_trial_free else Standing.LAST_RESORT
-        return Standing.READY if health.judged is State.UP else Standing.DOUBTFUL
-
-    def _share_ratio(self, now: float) -> float:
-        came_back_s, ramp_s = self.health.came_back_s, self._health_rules.ramp_s
-        if came_back_s is None or ramp_s <= 0:
-            return 1.0
-        return min(1.0, _LEAST_SHARE + (1.0 - _LEAST_SHARE) * (now - came_back_s) / ramp_s)
+        stands = standing(health, self.breaker.phase(now), self.in_flight)
+        return BackendView(
+            facts, self.in_flight, stands, share_ratio(health, self._health_rules.ramp_s, now)
+        )
 
     def _facts_of(self, served_name: str, now: float) -> BackendFacts:
         config = self.config

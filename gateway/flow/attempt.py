@@ -127,7 +127,8 @@ def _judged(target: Target, status: int, headers: Headers, body: bytes) -> Attem
         case Verdict.MALFORMED:
             failure = Failure(Kind.MALFORMED, "the answer is not a JSON object", True)
             return Failed(target.told(failure))
-    rewriter = ModelRewriter(target.shown_name)
+    rewriter = target.shape if type(target.shape) is ModelRewriter else None
+    rewriter = rewriter or ModelRewriter(target.shown_name)
     return WholeAnswer(status, headers, rewriter.body(body, target.protocol), reading)
 
 
@@ -160,6 +161,8 @@ async def _plain_body(exchange: Exchange, max_bytes: int) -> bytes:
 
 def _to_client(target: Target, exchange: Exchange, *, is_decoded: bool) -> Headers:
     headers = to_client(exchange.headers, is_decoded=is_decoded)
+    if target.protocol is not Protocol.GENERIC:
+        return headers
     for at, (name, value) in enumerate(headers):
         if name == b"metadata":
             headers[at] = (name, rename_in_header(value, target.shown_name))

@@ -63,7 +63,7 @@ def _score(backend: BackendView, failed_in: Collection[Domain]) -> tuple[int, in
         tier = 2
     else:
         tier = 0 if facts.tier is Tier.GRAPH and not facts.is_slow else 1
-    nearness = max((_nearness(facts, domain) for domain in failed_in), default=0)
+    nearness = max([_nearness(facts, domain) for domain in failed_in]) if failed_in else 0
     return backend.standing, nearness, tier, (backend.in_flight + 1) / (cap * facts.weight)
 
 
