@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gateway.fleet.health.evidence import Activity
 from gateway.fleet.health.machine import State
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
@@ -49,6 +50,19 @@ def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
     }
 
 
+def _engine(seen: Activity | None) -> dict[str, Any] | None:
+    """What the engine itself told at the last look, load of others included."""
+    if seen is None:
+        return None
+    return {
+        "running": seen.running,
+        "waiting": seen.waiting,
+        "kv_usage_ratio": round(seen.kv_usage_ratio, 4),
+        "kv_capacity_tokens": seen.kv_capacity_tokens,
+        "preemptions_total": seen.preemptions_total,
+    }
+
+
 def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
     health = backend.health
     return {
@@ -62,6 +76,7 @@ def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
         "cap": backend.cap,
         "hard_limit": backend.hard_limit,
         "max_model_len": backend.max_model_len(backend.config.served_name),
+        "engine": _engine(backend.progress.activity),
         "drift": [
             {"kind": d.kind.value, "served_name": d.served_name, "message": d.message}
             for d in backend.all_drift(now)

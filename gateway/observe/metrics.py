@@ -140,7 +140,22 @@ class FleetCollector(Collector):
             "1 while the backend's circuit breaker is not closed.",
             labels=["backend"],
         )
+        engine = GaugeMetricFamily(
+            "gateway_backend_engine_requests",
+            "Requests in the engine at the last look, those of others included.",
+            labels=["backend", "state"],
+        )
+        kv_usage = GaugeMetricFamily(
+            "gateway_backend_kv_usage_ratio",
+            "Share of the engine's KV cache in use at the last look, 0 to 1.",
+            labels=["backend"],
+        )
         for name, backend in self._fleet.backends.items():
+            seen = backend.progress.activity
+            if seen is not None:
+                engine.add_metric([name, "running"], seen.running)
+                engine.add_metric([name, "waiting"], seen.waiting)
+                kv_usage.add_metric([name], seen.kv_usage_ratio)
             breaker.add_metric([name], float(backend.breaker.openings > 0))
             in_flight.add_metric([name], backend.in_flight)
             cap.add_metric([name], backend.cap)
@@ -151,4 +166,4 @@ class FleetCollector(Collector):
             "gateway_config_info", "1 for the routing file in force.", labels=["version"]
         )
         info.add_metric([self._fleet.version], 1)
-        return [in_flight, cap, state, breaker, drift, info]
+        return [in_flight, cap, state, breaker, engine, kv_usage, drift, info]

@@ -128,7 +128,8 @@ class Activity:
 
     Tokens are counters since the engine's start (vLLM docs, "Metrics": prompt_tokens_total,
     generation_tokens_total). A prompt is counted when its first token is there, whole; while it is
-    read in chunks only the KV usage (0 to 1) moves (vllm/v1/metrics/stats.py).
+    read in chunks only the KV usage (0 to 1) moves (vllm/v1/metrics/stats.py). With several engines
+    the usage is that of the fullest. The capacity is None where it can't be told.
     """
 
     running: float
@@ -136,6 +137,8 @@ class Activity:
     prompt_tokens: float
     generation_tokens: float
     kv_usage_ratio: float = 0.0
+    preemptions_total: float = 0.0
+    kv_capacity_tokens: int | None = None
 
     @property
     def is_idle(self) -> bool:

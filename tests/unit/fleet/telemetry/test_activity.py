@@ -73,3 +73,64 @@ def test_bodies_without_one_of_the_families(body: str) -> None:
 )
 def test_without_work_it_is_idle(running: float, waiting: float, is_idle: bool) -> None:
     assert Activity(running, waiting, 1.0, 1.0).is_idle == is_idle
+
+
+def usage(*lines: str) -> Activity:
+    seen = read_activity(BODY + "\n".join(lines) + "\n")
+    assert seen is not None
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("lines", "ratio"),
+    [
+        ([], 0.0),
+        (['vllm:kv_cache_usage_perc{engine="0"} 0.25'], 0.25),
+        (['vllm:gpu_cache_usage_perc{engine="0"} 0.5'], 0.5),  # before 0.10
+        (
+            [
+                'vllm:kv_cache_usage_perc{engine="0"} 0.2',
+                'vllm:kv_cache_usage_perc{engine="1"} 0.9',
+            ],
+            0.9,
+        ),
+        (["vllm:kv_cache_usage_perc 1.0"], 1.0),
+        (["vllm:kv_cache_usage_perc 87.5"], 0.875),  # percent after all
+        (["vllm:kv_cache_usage_perc NaN"], 0.0),
+        (["vllm:kv_cache_usage_perc -1"], 0.0),
+    ],
+)
+def test_kv_usage(lines: list[str], ratio: float) -> None:
+    assert usage(*lines).kv_usage_ratio == ratio
+
+
+def config(**labels: str) -> str:
+    inside = ",".join(f'{name}="{value}"' for name, value in labels.items())
+    return f"vllm:cache_config_info{{{inside}}} 1.0"
+
+
+PLAIN = {"block_size": "128", "num_gpu_blocks": "256", "mamba_block_size": "None"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "tokens"),
+    [
+        ([], None),
+        ([config(**PLAIN)], 32768),
+        ([config(**PLAIN, kv_cache_size_tokens="30000")], 30000),
+        ([config(**PLAIN, kv_cache_size_tokens="None")], 32768),
+        # Data parallelism: the sum of all blocks is repeated for each engine.
+        ([config(**PLAIN, engine="0"), config(**PLAIN, engine="1")], 32768),
+        ([config(engine=str(n), kv_cache_size_tokens="30000") for n in range(2)], 60000),
+        # Hybrid models: the product says too much.
+        ([config(**{**PLAIN, "mamba_block_size": "2048"})], None),
+        ([config(block_size="None", num_gpu_blocks="256")], None),
+        ([config(block_size="128", num_gpu_blocks="nan")], None),
+    ],
+)
+def test_kv_capacity(lines: list[str], tokens: int | None) -> None:
+    assert usage(*lines).kv_capacity_tokens == tokens
+
+
+def test_preemptions_are_counted() -> None:
+    assert usage('vllm:num_preemptions_total{engine="0"} 3.0').preemptions_total == 3.0
