@@ -23,6 +23,7 @@ from gateway.errors import Outcome, Refusal
 from gateway.fleet.registry import Registry
 from gateway.flow.budgets import Budgets
 from gateway.flow.handle import Flow
+from gateway.flow.hold import Halls
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
 from gateway.flow.relay import beat
@@ -64,8 +65,9 @@ class Gateway:
         self.fleet = Registry(routing, version_hash(routing), clock.monotonic_s())
         self.events = Events(log, clock.wall_s)
         self.metrics = Metrics()
-        self.metrics.registry.register(FleetCollector(self.fleet))
         self.in_flight = InFlight()
+        self._halls = Halls(self.fleet)
+        self.metrics.registry.register(FleetCollector(self.fleet, self._halls.waiting))
         self.is_draining = False
         self.is_accepting = True
         self._backend_keys, unset = read_backend_keys(self.fleet, environ)
@@ -101,6 +103,7 @@ class Gateway:
             self._supervisor.start(f"probe {name}", prober.run)
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
+        self._supervisor.start("halls", self._halls.watch)
         self.log.event(
             "info",
             "gateway_started",
@@ -154,6 +157,7 @@ class Gateway:
                 self._look_now,
                 _finding,
             ),
+            halls=self._halls,
             budgets=Budgets(self.fleet.config.recovery),
             in_flight=self.in_flight,
             ids=RequestIds(secrets.token_hex(6)),
@@ -174,6 +178,7 @@ class Gateway:
             version=__version__,
             created_s=int(self.clock.wall_s()),
             is_draining=lambda: self.is_draining,
+            waiting=self._halls.waiting,
             is_admin_open=is_loopback(settings.host),
         )
         cors = Cors(settings.cors_origins) if settings.cors_origins else None

@@ -30,6 +30,8 @@ def health_routes(site: Site) -> APIRouter:
     @router.api_route("/health", methods=list(_METHODS))
     async def health() -> Response:
         told = report(site.fleet, site.clock.monotonic_s())
+        for name, model in told["models"].items():
+            model["waiting"] = site.waiting(name)
         body = {
             "status": told["status"],
             "version": site.version,

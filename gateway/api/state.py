@@ -16,7 +16,8 @@ class Site:
     """The parts of the gateway that models, health, metrics and administration show.
 
     `created_s` is when this gateway took its routing file, in seconds since 1970. `is_draining`
-    tells whether it shuts down.
+    tells whether it shuts down, `waiting` how
+    many requests of a model wait for a free backend.
     """
 
     fleet: Registry
@@ -29,4 +30,5 @@ class Site:
     version: str
     created_s: int
     is_draining: Callable[[], bool]
+    waiting: Callable[[str], int]
     is_admin_open: bool

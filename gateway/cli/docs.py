@@ -20,6 +20,7 @@ from gateway.config.schema import (
     HealthConfig,
     Limits,
     ModelConfig,
+    QueueConfig,
     RecoveryConfig,
     RoutingConfig,
     Timeouts,
@@ -45,6 +46,7 @@ _RECORDS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
         "`endpoints` of the file": EndpointSwitches,
         "`health` of the file": HealthConfig,
         "`recovery` of the file": RecoveryConfig,
+        "`queue` of the file": QueueConfig,
     }
 )
 

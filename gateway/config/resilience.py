@@ -62,6 +62,17 @@ class RecoveryConfig(Record):
     )
 
 
+class QueueConfig(Record):
+    """Requests that wait at the gateway, since every backend of their model is full."""
+
+    max_requests: Annotated[int, Field(strict=True, ge=0, le=100_000)] = Field(
+        default=256, description="Requests of one model that may wait; 0 to refuse at once."
+    )
+    max_wait_s: PositiveNumber = Field(
+        default=120.0, description="Seconds after which a waiting request is refused with 429."
+    )
+
+
 def _resume(value: object) -> object:
     # A bare `off` is a boolean in YAML 1.1.
     return Resume.OFF if value is False else value
@@ -77,6 +88,7 @@ __all__ = [
     "HealthConfig",
     "NumberOrZero",
     "OnFirstByteLimit",
+    "QueueConfig",
     "RecoveryConfig",
     "Resume",
     "ResumeField",

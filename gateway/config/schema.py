@@ -21,7 +21,13 @@ from gateway.config.fields import (
     refuse,
 )
 from gateway.config.labels import Labels
-from gateway.config.resilience import HealthConfig, NumberOrZero, RecoveryConfig, ResumeField
+from gateway.config.resilience import (
+    HealthConfig,
+    NumberOrZero,
+    QueueConfig,
+    RecoveryConfig,
+    ResumeField,
+)
 from gateway.config.vocabulary import Chip, EndpointName, OnFirstByteLimit, Resume, Tier
 
 __all__ = [
@@ -34,6 +40,7 @@ __all__ = [
     "Limits",
     "ModelConfig",
     "OnFirstByteLimit",
+    "QueueConfig",
     "RecoveryConfig",
     "Resume",
     "RoutingConfig",
@@ -194,6 +201,9 @@ class RoutingConfig(Record):
     )
     recovery: RecoveryConfig = Field(
         default=RecoveryConfig(), description="How failed attempts are made good."
+    )
+    queue: QueueConfig = Field(
+        default=QueueConfig(), description="Requests that wait for a free backend."
     )
     default_model: PublicName | None = Field(
         default=None, description="Model for requests without `model`; without it they are refused."

@@ -17,6 +17,7 @@ from gateway.config.schema import (
     HealthConfig,
     Limits,
     ModelConfig,
+    QueueConfig,
     RecoveryConfig,
     RoutingConfig,
     Timeouts,
@@ -30,6 +31,7 @@ _RECORDS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
         "timeouts": Timeouts,
         "health": HealthConfig,
         "recovery": RecoveryConfig,
+        "queue": QueueConfig,
     }
 )
 _SPOKEN: Final[Mapping[str, str]] = MappingProxyType(

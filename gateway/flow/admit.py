@@ -20,10 +20,14 @@ _ANY: Final = Need()
 
 
 class Admitted(NamedTuple):
-    """A backend for the request, and the model that it answers for."""
+    """A backend for the request, and the model that it answers for.
+
+    `is_full` says that all of the model's backends already have as many as they serve well.
+    """
 
     model: Model
     backend: BackendFacts
+    is_full: bool = False
 
 
 class NothingLeft(GatewayError):  # noqa: N818
@@ -48,7 +52,7 @@ def admit(
         view = fleet.view(model, now)
         placement = _place(call, view, course, draw)
         if placement.backend is not None:
-            return Admitted(model, placement.backend)
+            return Admitted(model, placement.backend, placement.is_full)
         refused += placement.refused
         backends_total += len(view.backends)
     raise NothingLeft(refused, backends_total)

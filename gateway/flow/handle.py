@@ -19,6 +19,7 @@ from gateway.flow.budgets import Budgets
 from gateway.flow.call import CONNECTION, Call, ClientConnection, Receive, Scope, Send
 from gateway.flow.continuing import continuing
 from gateway.flow.course import Course
+from gateway.flow.hold import Halls
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
 from gateway.flow.recover import next_step, when_nothing_is_left
@@ -52,6 +53,7 @@ class Flow:
     targets: Targets
     lessons: Lessons
     budgets: Budgets
+    halls: Halls
     in_flight: InFlight
     ids: RequestIds
     metrics: Metrics
@@ -91,18 +93,32 @@ class Flow:
         assert call.model is not None
         course = self._begin(call, taken)
         while course.passed_on is None:
-            now = self.clock.monotonic_s()
             try:
-                admitted = admit(call, self.fleet, course, now, self.draw)
+                admitted = await self._admit(call, course)
             except NothingLeft as end:
                 course.passed_on = when_nothing_is_left(call, course, end)
                 break
-            with self.fleet.lease(admitted.backend.name, taken.size_bytes):
+            name = admitted.backend.name
+            with self.halls.calling(name), self.fleet.lease(name, taken.size_bytes):
                 failed = await self._try(call, taken, course, admitted)
             if failed is None:
                 return
             await self._recover(call, course, admitted, failed)
         await relay_backend_error(call, course.passed_on)
+
+    async def _admit(self, call: Call, course: Course) -> Admitted:
+        """A backend, at once or when it is this request's turn."""
+
+        def try_now() -> Admitted:
+            return admit(call, self.fleet, course, self.clock.monotonic_s(), self.draw)
+
+        assert call.model is not None
+        if not call.attempts and self.halls.waiting(call.model.name):
+            return await self.halls.hold(call.model, try_now)
+        admitted = try_now()
+        if admitted.is_full and not call.attempts:
+            return await self.halls.hold(call.model, try_now)
+        return admitted
 
     def _begin(self, call: Call, taken: Taken) -> Course:
         model, facts = call.model, taken.facts

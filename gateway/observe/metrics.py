@@ -1,6 +1,6 @@
 """What /metrics says. Labels come from the routing file or closed lists, never from clients."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -114,8 +114,9 @@ class Metrics:
 class FleetCollector(Collector):
     """Gauges that are read off the fleet when /metrics is asked for."""
 
-    def __init__(self, fleet: Registry) -> None:
+    def __init__(self, fleet: Registry, waiting: Callable[[str], int] | None = None) -> None:
         self._fleet = fleet
+        self._waiting = waiting
 
     def collect(self) -> Iterable[Metric]:
         """One sample per backend for load and state, one per configuration."""
@@ -162,8 +163,15 @@ class FleetCollector(Collector):
             drift.add_metric([name], len(backend.drift))
             for possible in State:
                 state.add_metric([name, possible.value], float(backend.state is possible))
+        queued = GaugeMetricFamily(
+            "gateway_waiting_requests",
+            "Requests that wait for a free backend of the model.",
+            labels=["model"],
+        )
+        for model in self._fleet.names.models if self._waiting is not None else ():
+            queued.add_metric([model], self._waiting(model) if self._waiting else 0)
         info = GaugeMetricFamily(
             "gateway_config_info", "1 for the routing file in force.", labels=["version"]
         )
         info.add_metric([self._fleet.version], 1)
-        return [in_flight, cap, state, breaker, engine, kv_usage, drift, info]
+        return [in_flight, cap, state, breaker, engine, kv_usage, drift, queued, info]

@@ -1,7 +1,7 @@
 """Which backend gets a request: best standing, far from failures, graph first, least loaded."""
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gateway.config.vocabulary import Tier
 from gateway.fleet.view import BackendFacts, BackendView, ModelView
@@ -19,10 +19,14 @@ class Domain(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """A decision: the backend, or None and then for each backend why it was refused."""
+    """A decision: the backend, or None and then for each backend why it was refused.
+
+    `is_full` says that even the best one has as many requests as it serves well.
+    """
 
     backend: BackendFacts | None
     refused: tuple[Refused, ...] = ()
+    is_full: bool = False
 
 
 def choose(
@@ -52,7 +56,10 @@ def choose(
     if not best:
         return Placement(None, refusals(view, need, tried))
     picked = best[int(draw() * len(best))] if len(best) > 1 else best[0]
-    return Placement(picked.facts)
+    return Placement(picked.facts, is_full=best_score[2] == _FULL)
+
+
+_FULL: Final = 2
 
 
 def _score(backend: BackendView, failed_in: Collection[Domain]) -> tuple[int, int, int, float]:
@@ -60,7 +67,7 @@ def _score(backend: BackendView, failed_in: Collection[Domain]) -> tuple[int, in
     facts = backend.facts
     cap = facts.cap * backend.share_ratio
     if backend.in_flight >= max(1.0, cap):
-        tier = 2
+        tier = _FULL
     else:
         tier = 0 if facts.tier is Tier.GRAPH and not facts.is_slow else 1
     nearness = max([_nearness(facts, domain) for domain in failed_in]) if failed_in else 0

@@ -290,3 +290,35 @@ async def test_engine_busy_2() -> None:
                 assert (await gateway.chat("m1")).status == 200
             assert await is_in(gateway, "u1", "up")
             assert (await gateway.metrics()).total(names.CLIENT_CANCELLED) == 20
+
+
+@pytest.mark.case("overload-1")
+async def test_overload_1() -> None:
+    release = asyncio.Event()
+
+    async def held(exchange: Exchange) -> None:
+        await release.wait()
+        await answers.usual(exchange)
+
+    async with ScriptedUpstream("m1") as u1, ScriptedUpstream("m1") as u2:
+        u1.handlers[CHAT] = u2.handlers[CHAT] = held
+        config = {**pool(u1, u2), "queue": {"max_requests": 0}}
+        for entry in config["backends"]:
+            entry["max_num_seqs"] = 1
+        async with running_gateway(config) as gateway:
+            running = [asyncio.create_task(gateway.chat("m1")) for _ in range(2)]
+            await u1.until(lambda: len(u1.requests) == 1)
+            await u2.until(lambda: len(u2.requests) == 1)
+            third = await gateway.chat("m1")
+            assert (third.status, third.error["code"]) == (429, "overloaded")
+            assert "m1" in third.error["message"]
+            assert int(third.header("retry-after") or 0) >= 1
+            release.set()
+            assert [(await task).status for task in running] == [200, 200]
+            await u1.stop()
+            await u2.stop()
+            last = await gateway.chat("m1")
+            assert last.status == 503
+            assert last.error["code"] != "overloaded"
+            assert "m1" in last.error["message"]
+            assert int(last.header("retry-after") or 0) >= 1
