@@ -125,6 +125,8 @@ class Flow:
         assert model is not None
         self.budgets.earn(model.name, call.started_s)
         call.total_s = model.config.timeouts.total_s or DEFAULT_TOTAL_S
+        # From here on it is not the client that is waited for.
+        call.limit(call.started_s + call.total_s + 1.0, _took_too_long)
         if not facts.is_stream:
             return Course()
         if call.endpoint.protocol is not Protocol.GENERIC:

@@ -106,6 +106,21 @@ async def test_a_full_line_and_a_long_wait_are_refused() -> None:
         assert (await first).status == 200
 
 
+async def test_the_time_of_a_request_ends_its_wait() -> None:
+    gate = Gate()
+    upstream = ScriptedUpstream("m1")
+    config = one_slot(upstream)
+    config["models"].append(model("brief", "u1", timeouts={"total_s": 0.5}))
+    async with upstream as u1, running_gateway(config) as gateway:
+        u1.handlers[CHAT] = gate
+        (first,) = await asked(gateway, u1, 1)
+        late = await gateway.chat("brief")
+        assert (late.status, late.error["code"]) == (504, "backend_timeout")
+        gate.tickets.release()
+        assert (await first).status == 200
+        assert gate.order == ["0"]
+
+
 async def test_a_waiting_stream_is_kept_open() -> None:
     gate = Gate()
     async with (

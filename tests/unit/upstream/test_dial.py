@@ -111,8 +111,13 @@ async def test_all_addresses_refuse(bench, free_port):
 def full_listener():
     """A listening socket that takes no more connections: SYNs stay without an answer."""
     fillers = []
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.2", 0))
+    # The same port is kept free on 127.0.0.1 too: a socket that is bound there, and does not
+    # listen, keeps others away but not a server (SO_REUSEADDR on Linux).
+    with socket.socket() as keeper, socket.socket() as listener:
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.2", keeper.getsockname()[1]))
         listener.listen(0)
         for _ in range(4):
             filler = socket.socket()
