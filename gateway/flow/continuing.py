@@ -1,6 +1,5 @@
 """The attempt that goes on with a broken stream: its request, and how its events are fitted in."""
 
-import json
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +10,7 @@ from gateway.flow.attempt import Target
 from gateway.flow.call import Call
 from gateway.flow.course import Resumption
 from gateway.protocol.chunks import Protocol
+from gateway.protocol.compact import compact_json
 from gateway.protocol.demand import max_output_tokens
 from gateway.protocol.endpoints import BY_PATH
 from gateway.protocol.splice import Splice, Way
@@ -47,7 +47,7 @@ async def continuing(
     return target._replace(
         path=BY_PATH["/v1/completions"].target if is_other_path else target.path,
         protocol=Protocol.OPENAI_COMPLETIONS if is_other_path else protocol,
-        body=_encoded(request),
+        body=compact_json(request),
         shape=splice,
         transcript=None,
     )
@@ -72,7 +72,7 @@ async def _sent_tokens(payload: dict[str, Any], resumption: Resumption, target: 
 
 async def _tokenized(target: Target, text: str) -> int | None:
     """How many tokens `text` has there; None if the engine does not say."""
-    body = _encoded({"model": target.served_name, "prompt": text, "add_special_tokens": False})
+    body = compact_json({"model": target.served_name, "prompt": text, "add_special_tokens": False})
     try:
         exchange = await target.pool.send(b"POST", _TOKENIZE, target.headers, body, _SHORT)
         async with exchange:
@@ -89,11 +89,3 @@ async def _tokenized(target: Target, text: str) -> int | None:
 
 class _Count(msgspec.Struct):
     count: int
-
-
-def _encoded(value: dict[str, Any]) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode("ascii")

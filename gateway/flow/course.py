@@ -23,7 +23,6 @@ class Resumption:
     model: Model
     transcript: Transcript
     ways: tuple[Way, ...]
-    sent_tokens: int = 0
 
     @property
     def way(self) -> Way:

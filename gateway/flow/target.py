@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 from urllib.parse import quote
 
 from gateway.config.schema import Timeouts
@@ -66,16 +67,19 @@ class Targets:
     def _limits_of(
         self, call: Call, admitted: Admitted, *, is_stream: bool, now: float
     ) -> PhaseLimits:
-        """The limits of the model and tier; an attempt that is not the first has less time left."""
+        """The limits of the model and tier; one that waited, or is not the first, has less time."""
         model, tier = admitted.model, admitted.backend.tier
         key = (model.name, tier, is_stream)
         limits = self._limits.get(key)
         if limits is None:
             limits = self._limits[key] = _limits(model.config.timeouts, tier, is_stream=is_stream)
-        if call.attempts < 2:
+        if call.attempts < 2 and now - call.started_s < _UNCOUNTED_S:
             return limits
-        left_s = max(0.001, call.total_left_s(now))
-        return replace(limits, total_s=max(0.001, left_s))
+        return replace(limits, total_s=max(0.001, call.total_left_s(now)))
+
+
+# So little of a request's time is not taken off: each subtraction makes new limits.
+_UNCOUNTED_S: Final = 1.0
 
 
 def _limits(given: Timeouts, tier: Tier, *, is_stream: bool) -> PhaseLimits:

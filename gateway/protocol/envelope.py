@@ -1,6 +1,5 @@
 """The one table from an outcome to what a client sees, and its rendering in each protocol."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, Final
 
 from gateway.errors import Outcome, Refusal
 from gateway.protocol.chunks import Protocol
+from gateway.protocol.compact import compact_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ class ErrorView:
 def error_body(view: ErrorView, protocol: Protocol) -> bytes:
     """The JSON body of an error in the caller's protocol."""
     if protocol is Protocol.MESSAGES:
-        return _json(_anthropic(view))
-    return _json({"error": _openai(view)})
+        return compact_json(_anthropic(view))
+    return compact_json({"error": _openai(view)})
 
 
 def error_event(view: ErrorView, protocol: Protocol, sequence_number: int = 0) -> bytes:
@@ -140,7 +140,7 @@ def error_event(view: ErrorView, protocol: Protocol, sequence_number: int = 0) -
     The Responses API has an `error` event of its own (OpenAI API reference, "Streaming events").
     """
     if protocol is Protocol.MESSAGES:
-        return b"event: error\ndata: " + _json(_anthropic(view)) + b"\n\n"
+        return b"event: error\ndata: " + compact_json(_anthropic(view)) + b"\n\n"
     if protocol is Protocol.RESPONSES:
         event = {
             "type": "error",
@@ -151,8 +151,8 @@ def error_event(view: ErrorView, protocol: Protocol, sequence_number: int = 0) -
             # The official client raises only for events that carry an `error` object.
             "error": _openai(view),
         }
-        return b"event: error\ndata: " + _json(event) + b"\n\n"
-    return b"data: " + _json({"error": _openai(view)}) + b"\n\n"
+        return b"event: error\ndata: " + compact_json(event) + b"\n\n"
+    return b"data: " + compact_json({"error": _openai(view)}) + b"\n\n"
 
 
 def _openai(view: ErrorView) -> dict[str, Any]:
@@ -172,12 +172,3 @@ def _anthropic(view: ErrorView) -> dict[str, Any]:
     if view.param is not None:
         error["param"] = view.param
     return {"type": "error", "error": error}
-
-
-def _json(value: object) -> bytes:
-    # Lone surrogates in a name come back escaped instead of breaking the answer.
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode("ascii")

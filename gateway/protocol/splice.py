@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from gateway.protocol.chunks import DONE_DATA, Protocol
+from gateway.protocol.compact import compact_json
 from gateway.protocol.sse import event_data
 from gateway.protocol.transcript import Transcript
 from gateway.protocol.usage import Usage, read_usage
@@ -114,8 +115,7 @@ class Splice:
             out["prompt_token_ids"] = None
         if usage is not None:
             out["usage"] = usage
-        text = json.dumps(out, ensure_ascii=False, separators=(",", ":"))
-        return b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n"
+        return b"data: " + compact_json(out) + b"\n\n"
 
     def _choice(self, choice: dict[str, Any]) -> dict[str, Any] | None:
         ids = choice.get("token_ids")
@@ -156,7 +156,7 @@ class Splice:
         if not told:
             told["content"] = ""
         kept = {k: v for k, v in choice.items() if k in _OF_CHAT_CHOICE}
-        return {"index": 0, "delta": told, **{k: v for k, v in kept.items() if k != "delta"}}
+        return {"index": 0, "delta": told, **kept}
 
     def _unheard(self, text: str, field: str) -> str:
         """The part of `text` that the client has not seen yet."""
@@ -188,5 +188,5 @@ class Splice:
 
 
 _OF_CHAT_CHOICE: Final = frozenset(
-    {"index", "delta", "logprobs", "finish_reason", "stop_reason", "token_ids"}
+    {"index", "logprobs", "finish_reason", "stop_reason", "token_ids"}
 )

@@ -1,5 +1,6 @@
 """Backends that answer wrongly: the client gets an error in words, never half an answer."""
 
+import asyncio
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from tests.support.gateway import CHAT, chat_request, running_gateway
 from tests.support.rawclient import RawAnswer
 from tests.support.routing import one_model
 from tests.support.upstream import Exchange, ScriptedUpstream
+from tests.support.waiting import eventually
 
 EVENTS = answers.chat_events("m1")
 BODY = answers.chat_body("m1")
@@ -149,3 +151,25 @@ async def test_vectors_in_bytes_pass_untouched(kind: str) -> None:
     answer = await ask(whole(data, kind=("content-type", kind)), path="/v1/embeddings")
     assert (answer.status, answer.body) == (200, data)
     assert answer.header("content-type") == kind
+
+
+@pytest.mark.parametrize(("path", "state"), [("/health", "down"), ("/v1/models", "up")])
+async def test_a_probe_that_drips_has_an_end(path: str, state: str) -> None:
+    """Byte by byte no read is late; only /health decides on the state."""
+
+    async def drips(exchange: Exchange) -> None:
+        head = [("content-type", "application/json"), ("content-length", "100000")]
+        await exchange.write(wire.head(200, head))
+        while True:
+            await exchange.write(b" ")
+            await asyncio.sleep(0.1)
+
+    async with ScriptedUpstream("m1") as u1:
+        u1.handlers[path] = drips
+        settings = {"probe_interval_s": 0.2, "probe_timeout_s": 0.5}
+        async with running_gateway(one_model(u1), wait=False, **settings) as gateway:
+
+            async def is_there() -> bool:
+                return (await gateway.health())["backends"]["u1"]["state"] == state
+
+            await eventually(is_there)

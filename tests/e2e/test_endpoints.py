@@ -1,5 +1,6 @@
 """Every endpoint once, whole and streamed, under a public name of its own; and its refusals."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -184,3 +185,38 @@ async def test_vectors_in_raw_bytes_name_the_public_model() -> None:
         answer = await gateway.post("/v1/embeddings", {"model": PUBLIC, "input": "a"})
         assert answer.body == b"\x00\x01"
         assert json.loads(answer.header("metadata") or "")["model"] == PUBLIC
+
+
+LATE_HEARTBEAT_S = 0.5
+
+
+@pytest.mark.parametrize("path", ["/v1/embeddings", "/v1/rerank", "/tokenize"])
+async def test_what_never_streams_gets_no_heartbeat(path: str) -> None:
+    """`stream` means nothing there: the answer is the engine's JSON, however late."""
+
+    async def late(exchange: Exchange) -> None:
+        await asyncio.sleep(3 * LATE_HEARTBEAT_S)
+        await answers.usual(exchange)
+
+    config = one_model(u1 := ScriptedUpstream("m1"), heartbeat_s=LATE_HEARTBEAT_S)
+    async with u1, running_gateway(config) as gateway:
+        u1.handlers[path] = late
+        answer = await gateway.post(path, {"model": "m1", "input": "a", "stream": True})
+        assert (answer.status, answer.header("content-type")) == (200, "application/json")
+        assert answer.body == whole_answer(path, "m1")
+
+
+async def test_a_whole_answer_after_a_heartbeat_is_an_event() -> None:
+    """The engine ignored `stream`; the client was already promised one."""
+
+    async def late(exchange: Exchange) -> None:
+        await asyncio.sleep(3 * LATE_HEARTBEAT_S)
+        await exchange.answer(200, answers.chat_body("m1"))
+
+    config = one_model(u1 := ScriptedUpstream("m1"), heartbeat_s=LATE_HEARTBEAT_S)
+    async with u1, running_gateway(config) as gateway:
+        u1.handlers[CHAT] = late
+        answer = await gateway.chat("m1", stream=True)
+        said = [event for event in answer.events if not event.startswith(b":")]
+        assert len(said) < len(answer.events)
+        assert said == [b"data: " + answers.chat_body("m1") + b"\n\n", wire.DONE]

@@ -354,3 +354,29 @@ async def test_a_clients_mistakes_do_not_make_a_broken_backend_well() -> None:
             await on.gateway.chat("m1", user=user)
         told = (await on.gateway.health())["backends"]["u1"]
         assert (told["state"], told["breaker"]) != ("up", "closed")
+
+
+async def test_a_stream_that_a_fallback_model_serves_is_resumed_too() -> None:
+    names = ("u1", "f", "g")
+    u1, f, g = ScriptedUpstream("m1"), ScriptedUpstream("f1"), ScriptedUpstream("f1")
+    config = routes(
+        [backend(n, u) for n, u in zip(names, (u1, f, g), strict=True)],
+        [model("m1", "u1", fallback_models=["f1"]), model("f1", "f", "g")],
+    )
+    async with u1, f, g, running_gateway(config) as gateway, openai_client(gateway) as client:
+        u1.handlers[CHAT] = refuses(503)
+        f.handlers[CHAT] = begins(2, reset)
+        g.handlers[CHAT] = goes_on(1)
+        assert await until_asked(f, client, True) == {(TEXT, "f1", "stop")}
+
+
+async def test_a_silent_tokenizer_holds_no_resumption_up() -> None:
+    """Without its count the events are counted."""
+    async with stage(begins(2, reset), has_u2=True) as on:
+        on.u2.handlers["/tokenize"] = silence
+        on.u2.handlers[CHAT] = goes_on(1)
+        while not on.u1.requests:
+            answer = await on.gateway.chat("m1", stream=True, max_tokens=50)
+            assert answer.events[-1] == wire.DONE
+        asked = [r for r in on.u2.requests if r.path == CHAT and b"continue_final" in r.body]
+        assert [r.json()["max_tokens"] for r in asked] == [49]

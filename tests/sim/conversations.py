@@ -63,7 +63,7 @@ class _Talk:
         self.turns_left = min(plan.max_turns, 1 + int(rng.expovariate(1.0 / plan.mean_turns)))
 
     def turn(self, at: float, plan: TalkPlan, block_tokens: int, rng: Random) -> Draft:
-        """The next request of this session."""
+        """The next request of this conversation."""
         self.context += lognormal(rng, *plan.message, 4, 6000)
         prompt = self.context
         output = lognormal(rng, *plan.output, 2, min(plan.max_output, LONGEST_OUTPUT))

@@ -1,5 +1,6 @@
 """Policies of other gateways that look at nothing but load, and holding at the gateway."""
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from random import Random
@@ -12,8 +13,8 @@ NOTHING: Final[Sequence[Dispatch]] = ()
 BYTES_A_TOKEN: Final = 4
 
 
-class Peer:
-    """Sends at once where `choose` says, and counts what is in flight."""
+class Counting:
+    """Counts what is in flight, and does not look at tokens unless a subclass does."""
 
     def __init__(self, fleet: KnownFleet) -> None:
         self.fleet = fleet
@@ -22,23 +23,15 @@ class Peer:
         self.inflight = [0] * self.size
         self._turn = 0
 
-    def choose(self, request: KnownRequest, now: float) -> int:
-        """Index of the backend for this request."""
-        raise NotImplementedError
-
-    def arrived(self, request: KnownRequest, now: float) -> Sequence[Dispatch]:
-        """As the protocol."""
-        index = self.choose(request, now)
-        self.inflight[index] += 1
-        return (Dispatch(request, index),)
-
     def first_token(self, request_id: str, backend: int, now: float) -> None:
-        """As the protocol."""
+        """Of no interest."""
+        return
 
     def tokens(
         self, request_ids: Sequence[str], backend: int, count: int, started: float, now: float
     ) -> None:
-        """As the protocol."""
+        """Of no interest."""
+        return
 
     def finished(
         self, request_id: str, backend: int, now: float, usage: Usage
@@ -64,6 +57,20 @@ class Peer:
         self._turn += 1
         order = range(self.size)
         return min(order, key=lambda index: (values[index], (index - self._turn) % self.size))
+
+
+class Peer(Counting, ABC):
+    """Sends at once where `choose` says."""
+
+    @abstractmethod
+    def choose(self, request: KnownRequest, now: float) -> int:
+        """Index of the backend for this request."""
+
+    def arrived(self, request: KnownRequest, now: float) -> Sequence[Dispatch]:
+        """As the protocol."""
+        index = self.choose(request, now)
+        self.inflight[index] += 1
+        return (Dispatch(request, index),)
 
 
 class RoundRobin(Peer):
@@ -154,7 +161,7 @@ class TokenWeight(Peer):
         return super().finished(request_id, backend, now, usage)
 
 
-class CentralCapture(Peer):
+class CentralCapture(Counting):
     """Holds requests, first come first served, while every backend is at its largest capture size.
 
     An eager backend, or one whose sizes nobody told, is filled up to max_num_seqs.

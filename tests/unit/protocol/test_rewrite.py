@@ -211,9 +211,11 @@ def with_model(pairs: list[tuple[str, Any]], name: str) -> list[tuple[str, Any]]
 
 
 def members(text: bytes) -> list[tuple[str, Any]]:
-    """The top-level members with all duplicates; NaN is made comparable by its spelling."""
+    """The top-level members with all duplicates; NaN is comparable by its spelling, and no text."""
     pairs = json.loads(
-        text.decode("utf-8-sig"), object_pairs_hook=Pairs, parse_constant=lambda name: name
+        text.decode("utf-8-sig"),
+        object_pairs_hook=Pairs,
+        parse_constant=lambda name: ("constant", name),
     )
     assert isinstance(pairs, Pairs)
     return pairs

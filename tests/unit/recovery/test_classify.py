@@ -194,3 +194,8 @@ def test_addresses_become_names() -> None:
     assert told.message == "backend '9b' broke the connection"
     other = Failure(Kind.CUT, "it ended", may_have_run=True).about("9b", "10.0.0.5:12322")
     assert other.message == "backend '9b': it ended"
+
+
+def test_the_time_of_a_whole_request_is_no_backends_fault() -> None:
+    faults = {p: Failure(Kind.LIMIT, "late", True, phase=p).is_backends_fault for p in Phase}
+    assert [p for p, is_fault in faults.items() if not is_fault] == [Phase.TOTAL]
