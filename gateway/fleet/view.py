@@ -1,7 +1,7 @@
 """The frozen snapshot of a model's backends that every decision reads."""
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gateway.config.vocabulary import Tier
 from gateway.fleet.health.machine import State
@@ -42,17 +42,55 @@ class BackendFacts(NamedTuple):
     is_slow: bool
 
 
+class Load(NamedTuple):
+    """What one backend has to do for us at one moment.
+
+    `count` requests are there, `streaming` of them past their prompt. `left_tokens` are those that
+    their answers are thought to still have, `pending_s` the seconds of prompts not yet read, and
+    `context_tokens` what their prompts and answers so far take of its KV memory.
+    """
+
+    count: int
+    streaming: int
+    left_tokens: float
+    pending_s: float
+    context_tokens: float
+
+
+class Speed(NamedTuple):
+    """What was learnt of one backend.
+
+    `steps` are seconds a decode step takes by batch size, from 0 to max_num_seqs + 1; `cap` is the
+    largest batch that it serves well. A prompt takes `token_s` for each token and `fix_s` beside.
+    `kv_tokens` is its KV memory, None when unknown.
+    """
+
+    steps: tuple[float, ...]
+    cap: int
+    token_s: float
+    fix_s: float
+    kv_tokens: int | None
+
+
+NO_LOAD: Final = Load(0, 0, 0.0, 0.0, 0.0)
+UNKNOWN_SPEED: Final = Speed((0.0, 0.06, 0.06), 1, 1 / 1500, 0.05, None)
+
+
 class BackendView(NamedTuple):
     """One backend at one moment.
 
     `share_ratio` is the part of its cap that it may get now, below 1 while its load rises after a
-    recovery.
+    recovery. `cap` is how many requests it serves well, by what was learnt or configured;
+    `in_flight` counts those of others as well, `load` our own.
     """
 
     facts: BackendFacts
     in_flight: int
     standing: Standing = Standing.READY
     share_ratio: float = 1.0
+    cap: int = 1
+    load: Load = NO_LOAD
+    speed: Speed = UNKNOWN_SPEED
 
 
 class ModelView(NamedTuple):

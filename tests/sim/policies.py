@@ -20,6 +20,7 @@ from tests.sim.prefix_peers import (
     SessionHash,
     cache_aware_tuned,
 )
+from tests.sim.product import Product
 from tests.sim.several import several
 
 POLICIES: Final[Mapping[str, Maker]] = {
@@ -35,6 +36,7 @@ POLICIES: Final[Mapping[str, Maker]] = {
     "active_blocks": ActiveBlocks,
     "token_weight": TokenWeight,
     "central_capture": CentralCapture,
+    "product": Product,
 }
 """Makers by name."""
 

@@ -1,0 +1,121 @@
+"""How long answers are: a decayed histogram per model, and what is left of one that runs."""
+
+from typing import Final
+
+UNKNOWN_TOKENS: Final = 256.0
+"""Expected tokens of an answer before enough was seen."""
+
+_SAMPLES_NEEDED: Final = 8.0
+_DECAY: Final = 0.995
+_BUCKETS: Final = 40
+# Where an answer outlives all that were seen: the longer it has run, the longer it will.
+_TAIL_RATIO: Final = 0.7
+
+
+def bucket_of(tokens: int) -> int:
+    """The half octave of a number of tokens: 1 → 0, 2 → 2, 3 → 3, 4 → 4, 6 → 5, …"""
+    if tokens < 2:
+        return 0
+    octave = tokens.bit_length() - 1
+    is_upper = tokens * tokens >= 1 << (2 * octave + 1)
+    return min(_BUCKETS - 1, 2 * octave + is_upper)
+
+
+_LOWER: Final = tuple(2.0 ** (index / 2) for index in range(_BUCKETS + 1))
+
+
+class Histogram:
+    """Decayed counts of lengths by half octave, 0.995 a sample."""
+
+    __slots__ = ("_counts", "_left", "_tokens", "samples")
+
+    def __init__(self) -> None:
+        self._counts = [0.0] * _BUCKETS
+        self._tokens = [0.0] * _BUCKETS
+        self._left: list[float] = []
+        self.samples = 0.0
+        """Decayed number of samples."""
+
+    def __repr__(self) -> str:
+        return f"<Histogram of {self.samples:.1f} samples>"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether enough was seen."""
+        return self.samples >= _SAMPLES_NEEDED
+
+    def add(self, tokens: int) -> None:
+        """Notes one answer."""
+        self._counts = [count * _DECAY for count in self._counts]
+        self._tokens = [total * _DECAY for total in self._tokens]
+        index = bucket_of(tokens)
+        self._counts[index] += 1.0
+        self._tokens[index] += tokens
+        self.samples = self.samples * _DECAY + 1.0
+        self._left = []
+
+    def left_after(self, tokens: int) -> float:
+        """E[L - g | L > g] for g = `tokens`."""
+        left = self._left or self._remaining()
+        if tokens < 1:
+            return left[0] + 1.0
+        index = bucket_of(tokens)
+        low, high = _LOWER[index], _LOWER[index + 1]
+        share = min(1.0, max(0.0, (tokens - low) / (high - low)))
+        return left[index] + share * (left[index + 1] - left[index])
+
+    def _remaining(self) -> list[float]:
+        """What is left on average at the lower end of each bucket."""
+        left = [_TAIL_RATIO * _LOWER[_BUCKETS]]
+        count = total = 0.0
+        for index in range(_BUCKETS - 1, -1, -1):
+            count += self._counts[index]
+            total += self._tokens[index]
+            low = _LOWER[index]
+            # A trace of a tail keeps the answer sane where hardly anything was seen.
+            tail = 0.02
+            mean = (total + tail * (1.0 + _TAIL_RATIO) * low) / (count + tail)
+            left.append(max(1.0, mean - low))
+        left.reverse()
+        self._left = left
+        return left
+
+
+class OutputLengths:
+    """Lengths of one model's answers, also by what clients allow at most.
+
+    A limit says much: whoever asks for at most 64 tokens wants something else than who leaves
+    4096. So a limit with enough answers of its own has its own histogram.
+    """
+
+    __slots__ = ("_by_limit", "overall")
+
+    def __init__(self) -> None:
+        self.overall = Histogram()
+        self._by_limit: dict[int, Histogram] = {}
+
+    def __repr__(self) -> str:
+        return f"<OutputLengths {self.overall!r}>"
+
+    def add(self, tokens: int, limit_tokens: int | None) -> None:
+        """Notes one complete answer."""
+        if tokens < 1:
+            return
+        self.overall.add(tokens)
+        if limit_tokens is not None:
+            self._by_limit.setdefault(bucket_of(limit_tokens), Histogram()).add(tokens)
+
+    def left_tokens(self, done_tokens: int, limit_tokens: int | None) -> float:
+        """Expected tokens still to come after `done_tokens`, within the client's limit; ≥ 1."""
+        histogram = self.overall
+        if limit_tokens is not None:
+            own = self._by_limit.get(bucket_of(limit_tokens))
+            if own is not None and own.samples >= _SAMPLES_NEEDED:
+                histogram = own
+        if histogram.samples >= _SAMPLES_NEEDED:
+            left = histogram.left_after(done_tokens)
+        else:
+            left = max(UNKNOWN_TOKENS - done_tokens, _TAIL_RATIO * done_tokens)
+        if limit_tokens is not None and left > limit_tokens - done_tokens:
+            left = limit_tokens - done_tokens
+        return left if left > 1.0 else 1.0

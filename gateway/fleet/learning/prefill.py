@@ -1,0 +1,60 @@
+"""How fast a backend reads prompts, from the time to first token of its streams."""
+
+from typing import Final, NamedTuple
+
+LEAST_TOKENS: Final = 64
+"""A shorter prompt says nothing of the speed: the rest of its step hides it."""
+
+_DECAY: Final = 0.97
+_PRIOR_TOKENS_PER_S: Final = 1500.0
+_PRIOR_TOKENS: Final = 200.0
+_FIX_PRIOR_S: Final = 0.05
+_SLOWEST_TOKENS_PER_S: Final = 10.0
+
+
+class Reading(NamedTuple):
+    """Seconds a token of a prompt takes, and seconds that any prompt takes beside them."""
+
+    token_s: float
+    fix_s: float
+
+
+class PrefillSpeed:
+    """Σu² / Σu(TTFT - τ/2), decayed by 0.97 a sample, and the mean of what remains."""
+
+    __slots__ = ("_fix_s", "_fix_weight", "_times", "_tokens", "reading", "samples")
+
+    def __init__(self) -> None:
+        self._tokens = _PRIOR_TOKENS * _PRIOR_TOKENS
+        self._times = self._tokens / _PRIOR_TOKENS_PER_S
+        self._fix_s = _FIX_PRIOR_S
+        self._fix_weight = 1.0
+        self.samples = 0
+        self.reading = self._read()
+
+    def __repr__(self) -> str:
+        return f"<PrefillSpeed {1 / self.reading.token_s:.0f} tokens/s, {self.samples} samples>"
+
+    def add(self, uncached_tokens: float, ttft_s: float, step_s: float) -> None:
+        """Notes a first token that came `ttft_s` after its request was sent.
+
+        No other prompt was ahead of it. `step_s` is what a decode step takes; on average half of
+        one was still running.
+        """
+        spent_s = max(1e-4, ttft_s - step_s / 2)
+        if uncached_tokens >= LEAST_TOKENS:
+            token_s = max(1.0 / _SLOWEST_TOKENS_PER_S, 4.0 * self.reading.token_s)
+            # One that takes many times as long waited for something else.
+            spent_s = min(spent_s, token_s * uncached_tokens + 4.0 * self._fix_s)
+            work_s = max(spent_s - self._fix_s, 0.25 * spent_s)
+            self._tokens = _DECAY * self._tokens + uncached_tokens * uncached_tokens
+            self._times = _DECAY * self._times + uncached_tokens * work_s
+            self.samples += 1
+        rest_s = max(0.0, spent_s - uncached_tokens * self.reading.token_s)
+        if uncached_tokens <= 1024:
+            self._fix_weight = _DECAY * self._fix_weight + 1.0
+            self._fix_s += (min(rest_s, 2.0) - self._fix_s) / self._fix_weight
+        self.reading = self._read()
+
+    def _read(self) -> Reading:
+        return Reading(self._times / self._tokens, self._fix_s)

@@ -1,0 +1,120 @@
+"""What it costs, in seconds, to place one request on one backend: the marginal step cost.
+
+Its own time there, what it takes from those that run there, what a full backend lets it wait, what
+a scarce slot is worth to those who wait, and the risk that the KV memory does not hold it.
+"""
+
+from typing import Final, NamedTuple
+
+from gateway.fleet.view import Load, Speed
+
+MEMORY_LIMIT: Final = 0.92
+"""Share of the KV memory beyond which a backend counts as full."""
+
+_OVERFLOW_S: Final = 100.0
+_AGAIN: Final = 10.0
+
+
+class Weights(NamedTuple):
+    """How much each term of the cost counts; figures hardly change within the ranges given."""
+
+    others: float = 0.5
+    """Delay of those that run there, 0 to 1."""
+    scarcity: float = 1.5
+    """Price of a slot where slots are scarce, for each request that waits, 1 to 4."""
+    patience: float = 2.0
+    """How long a request thinks that a full backend takes to have a place, 1 to 4."""
+
+
+WEIGHTS: Final = Weights()
+
+
+class Ask(NamedTuple):
+    """What a request asks of a backend, in tokens: prompt, of it not cached there, answer."""
+
+    prompt_tokens: int
+    uncached_tokens: float
+    output_tokens: float
+
+
+class Price(NamedTuple):
+    """The cost of a place in seconds, term by term; `is_free` says that it can be had now.
+
+    `total_s` is their sum. `memory_ratio` is the share of the KV memory in use with the request.
+    """
+
+    total_s: float
+    own_s: float
+    others_s: float
+    wait_s: float
+    scarcity_s: float
+    risk_s: float
+    is_free: bool
+    is_memory_full: bool
+
+
+def price(
+    ask: Ask,
+    load: Load,
+    speed: Speed,
+    cap: int,
+    slot_price: float,
+    reserved: int = 0,
+    weights: Weights = WEIGHTS,
+) -> Price:
+    """The cost of this request on this backend.
+
+    `cap` is how many requests it may have now, at least 1; `slot_price` what a slot costs where
+    slots are scarce (see `slot_price`); `reserved` how many wait for this backend already.
+    """
+    steps = speed.steps
+    last = len(steps) - 1
+    count = load.count
+    is_full = count >= cap
+    base = min(cap - 1 if is_full else count, last - 1)
+    step_s = steps[base + 1]
+    prefill_s = speed.fix_s + ask.uncached_tokens * speed.token_s
+    own_s = prefill_s + ask.output_tokens * step_s
+    slower_s = step_s - steps[base] if base else 0.0
+    others_s = weights.others * (load.streaming * prefill_s + load.left_tokens * slower_s)
+    if is_full:
+        ahead_s = load.left_tokens / count * steps[min(count, last)] + load.pending_s
+        wait_s = weights.patience * (reserved + 1) * ahead_s / count
+    else:
+        wait_s = load.pending_s
+    scarcity_s = 0.0
+    if count >= cap - 1:
+        slot_s = ask.output_tokens * steps[min(cap, last)] / cap
+        scarcity_s = slot_price * (prefill_s + slot_s)
+    risk_s, is_memory_full = _risk(ask, load, speed)
+    total_s = own_s + others_s + wait_s + scarcity_s + risk_s
+    is_free = not is_full and (not is_memory_full or not count)
+    return Price(
+        total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full
+    )
+
+
+def _risk(ask: Ask, load: Load, speed: Speed) -> tuple[float, bool]:
+    """Seconds that recomputing after a preemption would take, and whether there is room now."""
+    kv_tokens = speed.kv_tokens
+    if kv_tokens is None or not load.count:
+        return 0.0, False
+    now_ratio = (load.context_tokens + ask.prompt_tokens) / kv_tokens
+    need_tokens = load.context_tokens + load.left_tokens + ask.prompt_tokens + ask.output_tokens
+    over = need_tokens / kv_tokens - MEMORY_LIMIT
+    if over <= 0.0:
+        return 0.0, False
+    whole_s = (ask.prompt_tokens + ask.output_tokens) * speed.token_s
+    return (1.0 + _AGAIN * over) * whole_s + _OVERFLOW_S * over, now_ratio > MEMORY_LIMIT
+
+
+def slot_price(
+    held: int, mean_held: float, scarce: int, weights: Weights = WEIGHTS
+) -> float:
+    """What a slot of a full backend, or its last one, costs per second that it is taken.
+
+    `held` requests wait now, `mean_held` of late, `scarce` backends are full or nearly so.
+    """
+    if not scarce:
+        return 0.0
+    return weights.scarcity * (1.0 + max(held - 1.0, mean_held, 0.0)) / scarce

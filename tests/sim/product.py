@@ -1,0 +1,164 @@
+"""The product's own placement, line and learning, driven by the simulated world."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from gateway.config.vocabulary import Tier
+from gateway.fleet.health.machine import State
+from gateway.fleet.learning.decode import DecodeSpeed, Kin
+from gateway.fleet.view import BackendFacts, BackendView, ModelView
+from gateway.fleet.work import Work, Working
+from gateway.placement.affinity import PrefixIndex
+from gateway.placement.cost import WEIGHTS, Weights
+from gateway.placement.lane import Lane, Want
+from gateway.placement.marginal import LeastCost
+from gateway.placement.order import Order
+from gateway.placement.rule import Rule
+from tests.sim.dispatch import Dispatch, KnownBackend, KnownFleet
+from tests.sim.peers import NOTHING
+from tests.sim.requests import KnownRequest, Usage
+
+GRAPH_STEP_S: Final = 0.06
+EAGER_STEP_S: Final = 0.18
+
+
+class Product:
+    """One gateway; everything in it but the clock and the wires is what the product runs."""
+
+    def __init__(
+        self,
+        fleet: KnownFleet,
+        order: Order = Order.FAIR,
+        weights: Weights = WEIGHTS,
+        rule: Rule | None = None,
+        learns: bool = True,
+    ) -> None:
+        self._draw = Random(f"product/{fleet.seed}").random
+        self._facts = [_facts(index, backend) for index, backend in enumerate(fleet.backends)]
+        kin: dict[KnownBackend, Kin] = {}
+        self._works = [
+            _work(backend, kin.setdefault(backend, Kin())) for backend in fleet.backends
+        ]
+        self._indexes = {
+            facts.name: PrefixIndex(backend.kv_tokens // backend.block_tokens)
+            for facts, backend in zip(self._facts, fleet.backends, strict=True)
+        }
+        self._lane = Lane(rule or LeastCost(weights), order, 1_000_000, self._indexes)
+        self._requests: dict[str, KnownRequest] = {}
+        self._workings: dict[str, Working] = {}
+        self._numbers = {facts.name: index for index, facts in enumerate(self._facts)}
+
+    def arrived(self, request: KnownRequest, now: float) -> Sequence[Dispatch]:
+        """As the protocol."""
+        self._requests[request.id] = request
+        self._lane.join(
+            Want(
+                request.id,
+                now,
+                request.prompt_tokens,
+                request.max_tokens,
+                request.prefix,
+                request.block_tokens,
+                request.tenant,
+            )
+        )
+        return self._place(now)
+
+    def first_token(self, request_id: str, backend: int, now: float) -> None:
+        """As the protocol."""
+        working = self._workings[request_id]
+        working.saw(1, now)
+        self._works[backend].first_token(working, now)
+
+    def tokens(
+        self, request_ids: Sequence[str], backend: int, count: int, started: float, now: float
+    ) -> None:
+        """As the protocol."""
+        for name in request_ids:
+            working = self._workings[name]
+            if count > 1:
+                working.saw(1, started + (now - started) / count)
+                working.saw(count - 1, now)
+            else:
+                working.saw(count, now)
+
+    def finished(
+        self, request_id: str, backend: int, now: float, usage: Usage
+    ) -> Sequence[Dispatch]:
+        """As the protocol."""
+        request = self._requests.pop(request_id)
+        working = self._workings.pop(request_id)
+        self._works[backend].end(working, now, usage.output_tokens)
+        tail = usage.prompt_tokens % request.block_tokens + usage.output_tokens
+        self._indexes[self._facts[backend].name].add(request.prefix, tail)
+        return self._place(now)
+
+    def scraped(
+        self,
+        backend: int,
+        running: int,
+        waiting: int,
+        kv_usage_ratio: float,
+        preemptions_total: int,
+        now: float,
+    ) -> Sequence[Dispatch]:
+        """As the protocol."""
+        self._works[backend].scraped(running, waiting, kv_usage_ratio, preemptions_total, now)
+        return self._place(now) if len(self._lane) else NOTHING
+
+    def _place(self, now: float) -> Sequence[Dispatch]:
+        sends: list[Dispatch] = []
+        for placed in self._lane.plan(lambda: self._view(now), now, self._draw):
+            assert placed.backend is not None
+            assert placed.ask is not None
+            name = placed.backend.facts.name
+            index = self._numbers[name]
+            want, work = placed.want, self._works[index]
+            working = Working(
+                want.prompt_tokens,
+                round(placed.ask.uncached_tokens),
+                want.limit_tokens,
+                self._lane.lengths,
+            )
+            if work.load(now).count >= work.decode.cap:
+                work.decode.looked(now)
+            work.begin(working, now)
+            self._workings[want.id] = working
+            self._indexes[name].add(want.prefix)
+            sends.append(Dispatch(self._requests[want.id], index))
+        return sends
+
+    def _view(self, now: float) -> ModelView:
+        has_backlog = len(self._lane) > 1
+        views = []
+        for facts, work in zip(self._facts, self._works, strict=True):
+            load, speed = work.load(now), work.speed()
+            cap = work.decode.cap_with(has_backlog, now)
+            views.append(BackendView(facts, load.count, cap=cap, load=load, speed=speed))
+        return ModelView("m", tuple(views))
+
+
+def _facts(index: int, backend: KnownBackend) -> BackendFacts:
+    is_eager = backend.capture_sizes == ()
+    return BackendFacts(
+        name=f"b{index}",
+        served_name="m",
+        tier=Tier.EAGER if is_eager else Tier.GRAPH,
+        weight=1.0,
+        cap=backend.max_num_seqs,
+        hard_limit=backend.max_num_seqs,
+        max_model_len=None,
+        state=State.UP,
+        reason="",
+        is_missing=False,
+        node="",
+        card="",
+        is_slow=False,
+    )
+
+
+def _work(backend: KnownBackend, kin: Kin) -> Work:
+    step_s = EAGER_STEP_S if backend.capture_sizes == () else GRAPH_STEP_S
+    decode = DecodeSpeed(backend.capture_sizes, backend.max_num_seqs, step_s, kin)
+    return Work(decode, backend.kv_tokens)
