@@ -45,12 +45,12 @@ class BackendFacts(NamedTuple):
 class Load(NamedTuple):
     """What one backend has to do for us at one moment.
 
-    `count` requests are there, `streaming` of them past their prompt. `left_tokens` are those that
+    `running` requests are there, `streaming` of them past their prompt. `left_tokens` are those that
     their answers are thought to still have, `pending_s` the seconds of prompts not yet read, and
     `context_tokens` what their prompts and answers so far take of its KV memory.
     """
 
-    count: int
+    running: int
     streaming: int
     left_tokens: float
     pending_s: float

@@ -63,6 +63,11 @@ class Working:
     def __repr__(self) -> str:
         return f"<Working {self.prompt_tokens}+{self.tokens} tokens>"
 
+    @property
+    def is_decoding(self) -> bool:
+        """Whether its tokens come, for all to see."""
+        return self.first_s is not None and self.is_visible
+
     def saw(self, tokens: int, now: float) -> None:
         """So many more tokens have come; the first ones are told to the `Work` as well."""
         self.tokens += tokens
@@ -216,14 +221,12 @@ class Work:
     def _close_window(self, now: float) -> None:
         """Learns from the tokens since the last change of the batch, if all were decoding."""
         active = self._active
-        if active and not self._foreign and self._is_clean:
-            if all(one.first_s is not None and one.is_visible for one in active):
-                spans = [one.window() for one in active]
-                rates = sorted(span_s / tokens for span_s, tokens in spans if tokens > 0)
-                if rates:
-                    tokens = max(tokens for _, tokens in spans)
-                    step_s = rates[len(rates) // 2]
-                    self.decode.add(len(active), step_s, tokens, now)
+        if active and not self._foreign and all(one.is_decoding for one in active):
+            spans = [one.window() for one in active]
+            rates = sorted(span_s / tokens for span_s, tokens in spans if tokens > 0)
+            if rates:
+                tokens = max(tokens for _, tokens in spans)
+                self.decode.add(len(active), rates[len(rates) // 2], tokens, now)
         self._forget_window()
 
     def _forget_window(self) -> None:

@@ -18,9 +18,9 @@ _AGAIN: Final = 10.0
 class Weights(NamedTuple):
     """How much each term of the cost counts; figures hardly change within the ranges given."""
 
-    others: float = 0.5
-    """Delay of those that run there, 0 to 1."""
-    scarcity: float = 1.5
+    others: float = 1.0
+    """Delay of those that run there, 0.5 to 1."""
+    scarcity: float = 1.0
     """Price of a slot where slots are scarce, for each request that waits, 1 to 4."""
     patience: float = 2.0
     """How long a request thinks that a full backend takes to have a place, 1 to 4."""
@@ -69,7 +69,7 @@ def price(
     """
     steps = speed.steps
     last = len(steps) - 1
-    count = load.count
+    count = load.running
     is_full = count >= cap
     base = min(cap - 1 if is_full else count, last - 1)
     step_s = steps[base + 1]
@@ -84,20 +84,18 @@ def price(
         wait_s = load.pending_s
     scarcity_s = 0.0
     if count >= cap - 1:
-        slot_s = ask.output_tokens * steps[min(cap, last)] / cap
+        slot_s = ask.output_tokens * steps[speed.cap] / speed.cap
         scarcity_s = slot_price * (prefill_s + slot_s)
     risk_s, is_memory_full = _risk(ask, load, speed)
     total_s = own_s + others_s + wait_s + scarcity_s + risk_s
     is_free = not is_full and (not is_memory_full or not count)
-    return Price(
-        total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full
-    )
+    return Price(total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full)
 
 
 def _risk(ask: Ask, load: Load, speed: Speed) -> tuple[float, bool]:
     """Seconds that recomputing after a preemption would take, and whether there is room now."""
     kv_tokens = speed.kv_tokens
-    if kv_tokens is None or not load.count:
+    if kv_tokens is None or not load.running:
         return 0.0, False
     now_ratio = (load.context_tokens + ask.prompt_tokens) / kv_tokens
     need_tokens = load.context_tokens + load.left_tokens + ask.prompt_tokens + ask.output_tokens
@@ -108,9 +106,7 @@ def _risk(ask: Ask, load: Load, speed: Speed) -> tuple[float, bool]:
     return (1.0 + _AGAIN * over) * whole_s + _OVERFLOW_S * over, now_ratio > MEMORY_LIMIT
 
 
-def slot_price(
-    held: int, mean_held: float, scarce: int, weights: Weights = WEIGHTS
-) -> float:
+def slot_price(held: int, mean_held: float, scarce: int, weights: Weights = WEIGHTS) -> float:
     """What a slot of a full backend, or its last one, costs per second that it is taken.
 
     `held` requests wait now, `mean_held` of late, `scarce` backends are full or nearly so.

@@ -87,13 +87,29 @@ class Want:
 
 
 class Placed(NamedTuple):
-    """A decision about one request: a backend and the choice, or nobody and why."""
+    """A decision about one request: a backend, or None when none of the model's may serve it.
+
+    `options` are the backends that might have, with the choice among them; `view` is what all of
+    them looked like and `tried` whom the request had asked before.
+    """
 
     want: Want
     backend: BackendView | None
-    ask: Ask | None = None
+    view: ModelView
+    tried: tuple[str, ...]
+    options: tuple[Option, ...] = ()
     choice: Choice | None = None
-    refused: tuple[Refused, ...] = ()
+
+    @property
+    def ask(self) -> Ask:
+        """What the request asks of the chosen backend."""
+        assert self.choice is not None
+        return self.options[self.choice.chosen].ask
+
+    @property
+    def refused(self) -> tuple[Refused, ...]:
+        """Why each of the other backends may not serve it."""
+        return refusals(self.view, self.want.need, self.tried)
 
 
 class Lane:
@@ -165,11 +181,11 @@ class Lane:
                 if any(is_eligible(backend, want.need, want.tried) for backend in view.backends):
                     continue
                 self.leave(want)
-                yield Placed(want, None, refused=refusals(view, want.need, want.tried))
+                yield Placed(want, None, view, tuple(want.tried))
                 continue
             pressure = Pressure(len(self._held), self._mean_held, self._placed_total)
             choice = self._rule.choose(options, pressure, draw)
-            option = options[choice.index]
+            option = options[choice.chosen]
             name = option.backend.facts.name
             if not choice.is_free:
                 reserved[name] = reserved.get(name, 0) + 1
@@ -179,7 +195,7 @@ class Lane:
             self.leave(want)
             self._placed_total += 1
             self._note_served(want, option, now)
-            yield Placed(want, option.backend, option.ask, choice)
+            yield Placed(want, option.backend, view, tuple(want.tried), tuple(options), choice)
             view = look()
 
     def _options(

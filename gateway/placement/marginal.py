@@ -22,7 +22,7 @@ class LeastCost:
         weights = self._weights
         scarce = 0
         for option in options:
-            scarce += option.backend.load.count >= option.cap - 1
+            scarce += option.backend.load.running >= option.cap - 1
         a_slot = slot_price(pressure.held, pressure.mean_held, scarce, weights)
         prices = []
         best, least, equals = 0, float("inf"), 1

@@ -43,7 +43,7 @@ class Choice(NamedTuple):
     Rules that do not price leave `prices` empty and say in `reason` what they went by.
     """
 
-    index: int
+    chosen: int
     is_free: bool
     prices: tuple[Price, ...] = ()
     reason: str = ""

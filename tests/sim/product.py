@@ -37,9 +37,7 @@ class Product:
         self._draw = Random(f"product/{fleet.seed}").random
         self._facts = [_facts(index, backend) for index, backend in enumerate(fleet.backends)]
         kin: dict[KnownBackend, Kin] = {}
-        self._works = [
-            _work(backend, kin.setdefault(backend, Kin())) for backend in fleet.backends
-        ]
+        self._works = [_work(backend, kin.setdefault(backend, Kin())) for backend in fleet.backends]
         self._indexes = {
             facts.name: PrefixIndex(backend.kv_tokens // backend.block_tokens)
             for facts, backend in zip(self._facts, fleet.backends, strict=True)
@@ -111,7 +109,6 @@ class Product:
         sends: list[Dispatch] = []
         for placed in self._lane.plan(lambda: self._view(now), now, self._draw):
             assert placed.backend is not None
-            assert placed.ask is not None
             name = placed.backend.facts.name
             index = self._numbers[name]
             want, work = placed.want, self._works[index]
@@ -121,7 +118,7 @@ class Product:
                 want.limit_tokens,
                 self._lane.lengths,
             )
-            if work.load(now).count >= work.decode.cap:
+            if work.load(now).running >= work.decode.cap:
                 work.decode.looked(now)
             work.begin(working, now)
             self._workings[want.id] = working
@@ -135,7 +132,7 @@ class Product:
         for facts, work in zip(self._facts, self._works, strict=True):
             load, speed = work.load(now), work.speed()
             cap = work.decode.cap_with(has_backlog, now)
-            views.append(BackendView(facts, load.count, cap=cap, load=load, speed=speed))
+            views.append(BackendView(facts, load.running, cap=cap, load=load, speed=speed))
         return ModelView("m", tuple(views))
 
 

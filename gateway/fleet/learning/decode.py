@@ -19,6 +19,7 @@ _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
 _FIRST_CAP: Final = 2
+_MEMORY_TOKENS: Final = 500.0
 
 
 class Line:
@@ -84,6 +85,7 @@ class DecodeSpeed:
         "_kin",
         "_largest",
         "_limit",
+        "_means",
         "_odd",
         "_pads",
         "_prior_s",
@@ -106,6 +108,7 @@ class DecodeSpeed:
         self._graph = Line()
         self._eager = Line()
         self._kin = kin or Kin()
+        self._means: dict[int, tuple[float, float]] = {}
         self._odd = 0
         self._good = min(_FIRST_CAP, limit)
         self._bad = limit + 1
@@ -142,15 +145,15 @@ class DecodeSpeed:
 
     def cap_with(self, has_backlog: bool, now: float) -> int:
         """The cap, and one more when it is time to look beyond the largest captured size."""
-        if self._sizes is None:
-            return self._trial if has_backlog else max(self._trial, self.cap)
+        if self._sizes is None and self._bad > self._good + 1:
+            return min(self._trial, self._limit)
         if not self.may_look(has_backlog, now):
             return self.cap
         return self.cap + 1
 
     def may_look(self, has_backlog: bool, now: float) -> bool:
         """Whether one request more than the graph serves may be tried, to see how eager does."""
-        if not has_backlog or self._sizes is None or not 0 < self.cap < self._limit:
+        if not has_backlog or not 0 < self.cap < self._limit:
             return False
         if self.cap != self._largest or now - self._kin.seen_s < LOOK_AGAIN_S:
             return False
@@ -178,11 +181,12 @@ class DecodeSpeed:
         else:
             self._odd = 0
         if self._sizes is None:
-            self._climb(size, step_s)
-        if size <= self._largest:
+            self._climb(size, step_s, weight)
+        elif size <= self._largest:
             self._graph.add(self._pads[size], step_s, weight)
         else:
             self._eager.add(size, step_s, weight)
+        if size > self._largest:
             self._kin.seen_s = now
         self._refresh()
         if self._eager.weight and self._graph.weight and self._largest:
@@ -195,29 +199,35 @@ class DecodeSpeed:
 
     def _is_new(self, size: int) -> bool:
         line = self._graph if size <= self._largest else self._eager
-        if self._sizes is None and size > self._good:
-            return True
+        if self._sizes is None:
+            return size not in self._means
         return line.weight < _SEEN_TOKENS
 
-    def _climb(self, size: int, step_s: float) -> None:
+    def _climb(self, size: int, step_s: float, weight: float) -> None:
         """The slow start: half as much again while the rate holds, then halve the interval."""
-        if size <= self._good and size < self._trial:
-            return
-        if self._graph.weight < _SEEN_TOKENS and size <= self._good:
-            return
-        if self._graph.weight >= _SEEN_TOKENS:
-            best = max(n / self._steps[n] for n in range(1, self._good + 1))
-            if size / step_s < BAND * best and size > self._good:
-                self._bad = min(self._bad, size)
-                self._largest = self._good
-            elif size < self._bad:
-                self._good = max(self._good, size)
-                if self._bad <= self._limit:
-                    self._largest = self._good
+        means = self._means
+        before_s, seen = means.get(size, (step_s, 0.0))
+        seen = min(seen, _MEMORY_TOKENS)
+        means[size] = (before_s + weight / (seen + weight) * (step_s - before_s), seen + weight)
+        best = max((n / mean_s for n, (mean_s, _) in means.items() if n < size), default=0.0)
+        if size / means[size][0] < BAND * best:
+            if size <= self._good:
+                # What was thought good was not: the edge lies below.
+                self._good = max((n for n in means if n < size), default=1)
+            self._bad = min(self._bad, size)
+        elif size < self._bad:
+            self._good = max(self._good, size)
         if self._bad > self._limit:
-            self._trial = min(self._limit, max(self._good + 1, round(1.5 * self._good)))
+            self._trial = self._good
+            if means.get(self._good, (0.0, 0.0))[1] >= _SEEN_TOKENS:
+                self._trial = min(self._limit, max(self._good + 1, round(1.5 * self._good)))
         else:
             self._trial = max(self._good, (self._good + self._bad) // 2)
+            self._largest = self._good
+        self._graph, self._eager = Line(), Line()
+        for n, (mean_s, n_weight) in means.items():
+            line = self._graph if n < self._bad else self._eager
+            line.add(n, mean_s, n_weight)
 
     def _refresh(self) -> None:
         graph, eager = self._graph, self._eager
@@ -228,8 +238,10 @@ class DecodeSpeed:
             a, b = base.fit()
         else:
             a, b = self._prior_s * (1.0 - _SLOPE_PRIOR), _SLOPE_PRIOR * self._prior_s
+        # Decisions follow the line, not the stairs of padding: whoever steps onto the next stair
+        # would be charged for all who come after it.
         for size in range(1, min(self._largest, self._limit) + 1):
-            steps[size] = a + b * self._pads[size]
+            steps[size] = a + b * size
         if not is_eager_only and self._largest < self._limit:
             known = steps[self._largest]
             if eager.weight:
@@ -254,7 +266,7 @@ class DecodeSpeed:
 
 def _padding(sizes: list[int], limit: int) -> list[int]:
     """The captured size that a batch is padded to, by batch size; the batch itself above them."""
-    pads = []
-    for size in range(limit + 2):
-        pads.append(min((captured for captured in sizes if captured >= size), default=size))
-    return pads
+    return [
+        min((captured for captured in sizes if captured >= size), default=size)
+        for size in range(limit + 2)
+    ]

@@ -21,7 +21,7 @@ def bucket_of(tokens: int) -> int:
     return min(_BUCKETS - 1, 2 * octave + is_upper)
 
 
-_LOWER: Final = tuple(2.0 ** (index / 2) for index in range(_BUCKETS + 1))
+_LOWER: Final[tuple[float, ...]] = tuple(2.0 ** (index / 2) for index in range(_BUCKETS + 1))
 
 
 class Histogram:
