@@ -6,7 +6,7 @@ import random
 import secrets
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gateway import __version__
 from gateway.access.keys import Keyring
@@ -20,6 +20,8 @@ from gateway.config.load import version_hash
 from gateway.config.schema import RoutingConfig
 from gateway.diagnosis.match import first
 from gateway.errors import Outcome, Refusal
+from gateway.fleet.health.evidence import Activity
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.flow.budgets import Budgets
 from gateway.flow.handle import Flow
@@ -33,6 +35,7 @@ from gateway.observe.events import Events
 from gateway.observe.lines import LineWriter
 from gateway.observe.logs import Log, Sink
 from gateway.observe.metrics import FleetCollector, Metrics
+from gateway.observe.trails import Trails
 from gateway.settings import Settings, is_loopback
 from gateway.upstream.keys import read_backend_keys
 from gateway.upstream.origin import Origin, TlsOptions
@@ -40,6 +43,7 @@ from gateway.upstream.pool import BackendPool
 from gateway.upstream.probe import HealthProbe
 from gateway.upstream.tls import build_context
 from gateway.workers.probing import Prober
+from gateway.workers.scraping import Scraper
 from gateway.workers.supervise import Supervisor
 
 _CLOSE_LIMIT_S = 5.0
@@ -62,11 +66,14 @@ class Gateway:
         self.settings = settings
         self.clock = clock
         self.log = log
-        self.fleet = Registry(routing, version_hash(routing), clock.monotonic_s())
+        self.fleet = Registry(
+            routing, version_hash(routing), clock.monotonic_s(), settings.scrape_interval_s
+        )
         self.events = Events(log, clock.wall_s)
         self.metrics = Metrics()
         self.in_flight = InFlight()
-        self._halls = Halls(self.fleet)
+        self._halls = Halls(self.fleet, clock.monotonic_s, random.random)
+        self.trails = Trails()
         self.metrics.registry.register(FleetCollector(self.fleet, self._halls.waiting))
         self.is_draining = False
         self.is_accepting = True
@@ -101,6 +108,15 @@ class Gateway:
             )
             self._probers[name] = prober
             self._supervisor.start(f"probe {name}", prober.run)
+            scraper = Scraper(
+                name,
+                probe.activity,
+                self._scraped(live),
+                interval_s=self.settings.scrape_interval_s,
+                clock=self.clock,
+                draw=random.random,
+            )
+            self._supervisor.start(f"scrape {name}", scraper.run)
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
         self._supervisor.start("halls", self._halls.watch)
@@ -162,6 +178,7 @@ class Gateway:
             in_flight=self.in_flight,
             ids=RequestIds(secrets.token_hex(6)),
             metrics=self.metrics,
+            trails=self.trails,
             log=self.log,
             clock=self.clock,
             draw=random.random,
@@ -177,6 +194,7 @@ class Gateway:
             clock=self.clock,
             version=__version__,
             created_s=int(self.clock.wall_s()),
+            trails=self.trails,
             is_draining=lambda: self.is_draining,
             waiting=self._halls.waiting,
             is_admin_open=is_loopback(settings.host),
@@ -206,6 +224,15 @@ class Gateway:
             None if tls is None else tls.server_name,
             self.settings.probe_timeout_s,
         )
+
+    def _scraped(self, live: LiveBackend) -> Callable[[Activity | None, float, float], None]:
+        """Figures go to their backend; then those that wait are looked at."""
+
+        def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
+            live.scraped(activity, asked_s, answered_s)
+            self._halls.look()
+
+        return take
 
     def _requests_moved(self, backend: str, count: int, reason: str) -> None:
         self.events.add("warning", "requests_moved", backend=backend, requests=count, reason=reason)

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     """Why a request got no answer from a model. The value is the stable error code."""
 
     HTTP_INVALID = "invalid_http"
+    HEADER_INVALID = "invalid_header"
     HEAD_TOO_LARGE = "headers_too_large"
     HEAD_TOO_SLOW = "head_timeout"
     BODY_NOT_JSON = "invalid_json"
@@ -35,6 +36,7 @@ class Outcome(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     MODEL_UNAVAILABLE = "no_backend_available"
     MODEL_NOT_PERMITTED = "model_not_permitted"
+    MODALITY_UNSUPPORTED = "modality_not_supported"
     CONTEXT_TOO_LONG = "context_length_exceeded"
     OUTPUT_TOO_LONG = "max_tokens_exceeded"
     KEY_REQUIRED = "api_key_required"

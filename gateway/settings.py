@@ -129,6 +129,9 @@ class Settings(BaseSettings):
     probe_timeout_s: Seconds = Field(
         default=5.0, description="Seconds after which a probe counts as failed."
     )
+    scrape_interval_s: Seconds = Field(
+        default=1.0, description="Seconds between two looks at a backend's /metrics."
+    )
     max_connections_per_backend: int = Field(
         default=2048, gt=0, description="Connections that may be open to one backend."
     )

@@ -21,3 +21,9 @@ def envelope(refusal: Refusal) -> Response:
     view = ErrorView.of(refusal)
     headers = {name.decode(): value.decode() for name, value in view.headers}
     return Response(error_body(view, Protocol.GENERIC), view.status, headers)
+
+
+def as_error(status: int, code: str, message: str, param: str | None = None) -> Response:
+    """An error of the site's own routes, in the envelope of all errors."""
+    view = ErrorView(status, message, "invalid_request_error", code, param)
+    return Response(error_body(view, Protocol.GENERIC), status, media_type="application/json")

@@ -9,6 +9,7 @@ from gateway.fleet.registry import Registry
 from gateway.observe.events import Events
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
+from gateway.observe.trails import Trails
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,4 @@ class Site:
     is_draining: Callable[[], bool]
     waiting: Callable[[str], int]
     is_admin_open: bool
+    trails: Trails

@@ -18,6 +18,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "emulate": ("gateway.cli.emulate", "emulate"),
     "config": ("gateway.cli.config", "config"),
     "diagnose": ("gateway.cli.diagnose", "diagnose"),
+    "explain": ("gateway.cli.explain", "explain"),
 }
 
 

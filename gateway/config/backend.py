@@ -17,7 +17,7 @@ from gateway.config.fields import (
 )
 from gateway.config.labels import Labels
 from gateway.config.url import BackendUrl, parse_backend_url
-from gateway.config.vocabulary import Chip, Tier
+from gateway.config.vocabulary import Chip, Modality, Tier
 
 
 class Record(BaseModel):
@@ -76,6 +76,14 @@ class BackendConfig(Record):
     )
     max_num_batched_tokens: Count | None = Field(
         default=None, description="--max-num-batched-tokens per step; engine default 2048."
+    )
+    modalities: Annotated[tuple[Modality, ...] | None, BeforeValidator(as_tuple)] = Field(
+        default=None,
+        description="What prompts may hold beside text here: image, audio, video; [] for text "
+        "only; default: not known, so anything is sent.",
+    )
+    keys: Annotated[tuple[Text, ...] | None, BeforeValidator(as_tuple)] = Field(
+        default=None, description="Names of the client keys that it serves; default: all."
     )
     longest_step_s: PositiveNumber | None = Field(
         default=None,

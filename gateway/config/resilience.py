@@ -8,6 +8,7 @@ from gateway.config.backend import Record
 from gateway.config.fields import Count, Flag, PositiveNumber
 from gateway.config.vocabulary import OnFirstByteLimit, Resume
 
+Priority = Annotated[int, Field(strict=True, ge=-10, le=10)]
 Ratio = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 NumberOrZero = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
@@ -69,7 +70,15 @@ class QueueConfig(Record):
         default=256, description="Requests of one model that may wait; 0 to refuse at once."
     )
     max_wait_s: PositiveNumber = Field(
-        default=120.0, description="Seconds after which a waiting request is refused with 429."
+        default=120.0,
+        description="Seconds after which a waiting request is refused with 429; one that would "
+        "surely wait longer is refused at once.",
+    )
+    priorities: dict[str, Priority] = Field(
+        default_factory=dict,
+        description="Priority of each client key by its name, -10 to 10, lower goes first; "
+        "default 0. A request may ask for less by `priority` or the x-priority header, not for "
+        "more.",
     )
 
 

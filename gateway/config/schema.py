@@ -28,7 +28,15 @@ from gateway.config.resilience import (
     RecoveryConfig,
     ResumeField,
 )
-from gateway.config.vocabulary import Chip, EndpointName, OnFirstByteLimit, Resume, Tier
+from gateway.config.vocabulary import (
+    Chip,
+    EndpointName,
+    OnFirstByteLimit,
+    Order,
+    PlacementRule,
+    Resume,
+    Tier,
+)
 
 __all__ = [
     "BackendConfig",
@@ -129,6 +137,18 @@ class ModelConfig(Record):
     )
     limits: Limits = Field(default=Limits(), description="Bounds of one request.")
     timeouts: Timeouts = Field(default=Timeouts(), description="Time limits of one request.")
+    placement: PlacementRule = Field(
+        default=PlacementRule.LEAST_COST,
+        description="How requests are spread over the backends: `least_cost` (learnt speeds, "
+        "captured sizes, cached prefixes, KV memory), or one of the simple rules `round_robin`, "
+        "`least_inflight`, `least_kv`, `prefix`, `weighted`. All wait at the gateway for a free "
+        "slot.",
+    )
+    order: Order = Field(
+        default=Order.FAIR,
+        description="Who of those that wait is next: `shortest` first with ageing, `fair`, which "
+        "is the same but holds keys back that had more than others, or `fcfs`.",
+    )
     resume: ResumeField = Field(
         default=Resume.TEXT,
         description="How a chat or completion stream that broke goes on elsewhere: `text` asks "

@@ -3,6 +3,37 @@
 from enum import StrEnum
 
 
+class Modality(StrEnum):
+    """What a prompt may hold beside text."""
+
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+class PlacementRule(StrEnum):
+    """How requests of a model are spread over its backends."""
+
+    LEAST_COST = "least_cost"
+    """Where it costs least time, its own and that of the others; waits for a better place."""
+    ROUND_ROBIN = "round_robin"
+    LEAST_INFLIGHT = "least_inflight"
+    LEAST_KV = "least_kv"
+    PREFIX = "prefix"
+    WEIGHTED = "weighted"
+
+
+class Order(StrEnum):
+    """How the line of a model is ordered."""
+
+    FAIR = "fair"
+    """Shortest first, with ageing; whose key had more than others lately stands back."""
+    SHORTEST = "shortest"
+    """Shortest first, with ageing."""
+    FCFS = "fcfs"
+    """First come, first served."""
+
+
 class Tier(StrEnum):
     """How an engine runs its decode steps: captured graphs, or one kernel after the other."""
 

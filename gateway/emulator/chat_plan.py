@@ -9,6 +9,7 @@ from gateway.emulator.call import Call
 from gateway.emulator.faults import FaultKind
 from gateway.emulator.generating import StreamOptions
 from gateway.emulator.generation import Limits
+from gateway.emulator.lengths import marked
 from gateway.emulator.refusals import bad_request, missing
 
 
@@ -68,6 +69,8 @@ def plan_chat(call: Call, body: fields.Body) -> ChatPlan:
         ),
     )
     rules = generating.limits(call, body, len(prompt), max_tokens, at_least=True)
+    if spec.length_marks:
+        rules = marked(rules, template.open_text(messages, model))
     tool = structured.tool_call(tools, body.get("tool_choice", "auto"), messages)
     script = _script(wanted, template.open_text(messages, model) if keep_open else "")
     if tool is not None:

@@ -23,6 +23,8 @@ class Limits:
     stop: tuple[str, ...] = ()
     include_stop: bool = False
     eos_one_in: int = 8
+    ends_after: int | None = None
+    """The model ends by itself with this token, and no earlier."""
 
 
 class Generation:
@@ -61,6 +63,8 @@ class Generation:
         stop = self._stop_string()
         if stop is not None:
             return stop_token(token, self._take_until(stop), stop)
+        if self._made == self._limits.ends_after:
+            return Token(token, self._flush(), "stop")
         if self._made >= self._limits.max_tokens:
             return Token(token, self._flush(), "length")
         return Token(token, self._safe())
@@ -70,7 +74,9 @@ class Generation:
             return next(self._script, tokens.IM_END)
         token = self._prefix.next_token(self._limits.eos_one_in)
         if token == tokens.IM_END and (
-            self._limits.ignore_eos or self._made < self._limits.min_tokens
+            self._limits.ignore_eos
+            or self._limits.ends_after is not None
+            or self._made < self._limits.min_tokens
         ):
             # vLLM would say an end token that shows as empty text; a new line keeps the text
             # itself a full record of the prefix.

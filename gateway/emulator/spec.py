@@ -93,6 +93,8 @@ class BackendSpec:
     """Backends with equal seeds say equal things; twins of one model must share it."""
     eos_one_in: int = 8
     """A finished sentence is the last one in this many cases."""
+    length_marks: bool = False
+    """A chat's last message may say how long the answer is; see `gateway.emulator.lengths`."""
     reasoning_parser: bool = False
     dev_mode: bool = False
     enable_scale_out: bool = False

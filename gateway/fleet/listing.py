@@ -39,8 +39,8 @@ def _listed(
     registry: Registry, model: Model, shown: str, created_s: int, now: float
 ) -> ListedModel:
     pairs = [(registry.backends[m.backend.name], m.served_name) for m in model.members]
-    lengths = [n for b, served in pairs if (n := b.max_model_len(served)) is not None]
-    cards = [card for b, served in pairs if (card := b.card(served)) is not None]
+    lengths = [n for b, served in pairs if (n := b.served.max_model_len(served)) is not None]
+    cards = [card for b, served in pairs if (card := b.served.card(served)) is not None]
     parents = [c.parent for c in cards if c.parent is not None]
     is_usable = any(_serves(b, served, now) for b, served in pairs)
     own_limit = model.config.limits.max_context_tokens
@@ -57,7 +57,7 @@ def _listed(
 
 
 def _serves(backend: LiveBackend, served_name: str, now: float) -> bool:
-    return backend.may_serve and not backend.misses(served_name, now)
+    return backend.may_serve and not backend.served.misses(served_name, now)
 
 
 def _public_name(registry: Registry, served_name: str) -> str | None:

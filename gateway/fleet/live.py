@@ -1,20 +1,20 @@
 """The moving numbers of one backend. Only the registry and leases change them."""
 
-from typing import Final
-
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
 from gateway.config.schema import HealthConfig
 from gateway.config.steps import longest_step_s, longest_still_s
+from gateway.config.timeouts import decode_speed
+from gateway.config.vocabulary import Tier
 from gateway.fleet.change import Change
 from gateway.fleet.health import breaker, progress
 from gateway.fleet.health.breaker import Breaker, Phase
 from gateway.fleet.health.evidence import (
+    Activity,
     CanaryOk,
     Evidence,
     Hung,
     Look,
-    ModelCard,
     Moved,
     ProbeOk,
     RequestFailed,
@@ -22,14 +22,13 @@ from gateway.fleet.health.evidence import (
 )
 from gateway.fleet.health.machine import Cause, Health, State, initial, step
 from gateway.fleet.health.progress import Progress
-from gateway.fleet.reconcile import Drift, DriftKind, reconcile
+from gateway.fleet.learning.decode import DecodeSpeed, Kin, Scale
+from gateway.fleet.reconcile import Drift
+from gateway.fleet.served import ServedNames
 from gateway.fleet.speed import Slowness, SpeedBook, SpeedSample, judge
 from gateway.fleet.standing import share_ratio, standing
-from gateway.fleet.view import BackendFacts, BackendView
-
-# A name that a backend refused is not asked of it again for so long, even if its list still has
-# it: an engine can list an adapter that one of its processes has lost.
-REFUSED_NAME_HOLD_S: Final = 30.0
+from gateway.fleet.view import BackendFacts, BackendView, Standing
+from gateway.fleet.work import Work
 
 
 class LiveBackend:
@@ -39,15 +38,10 @@ class LiveBackend:
         "_facts",
         "_health_rules",
         "_is_plain",
-        "_lengths",
-        "_refused_until_s",
         "_rules",
         "arrivals_total",
         "breaker",
-        "cap",
-        "cards",
         "config",
-        "drift",
         "finding",
         "hard_limit",
         "health",
@@ -56,9 +50,10 @@ class LiveBackend:
         "longest_step_s",
         "progress",
         "prompt_bytes",
-        "served_names",
+        "served",
         "slowness",
         "speed",
+        "work",
     )
 
     def __init__(
@@ -67,11 +62,17 @@ class LiveBackend:
         served_names: frozenset[str],
         now: float,
         rules: HealthConfig | None = None,
+        kin: Kin | None = None,
+        scale: Scale | None = None,
+        scrape_interval_s: float = 1.0,
     ) -> None:
         rules = rules or HealthConfig()
         self.config = config
-        self.served_names = served_names
-        self.cap, self.hard_limit = concurrency_cap(config)
+        self.served = ServedNames(config, served_names)
+        _, self.hard_limit = concurrency_cap(config)
+        prior_s = 1.0 / decode_speed(config)
+        decode = DecodeSpeed(_sizes(config), self.hard_limit, prior_s, kin, scale)
+        self.work = Work(decode, None, scrape_interval_s)
         self.in_flight = 0
         self.prompt_bytes: dict[int, int] = {}
         self.arrivals_total = 0
@@ -83,13 +84,9 @@ class LiveBackend:
         self.speed = SpeedBook(config.capture_sizes)
         self.slowness: Slowness | None = None
         self.finding: str | None = None
-        self.cards: tuple[ModelCard, ...] | None = None
-        self.drift: tuple[Drift, ...] = ()
         self._health_rules = rules
         self._is_plain = False
         self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
-        self._refused_until_s: dict[str, float] = {}
-        self._lengths: dict[str, int] = {}
         self._facts: dict[str, BackendFacts] = {}
 
     def __repr__(self) -> str:
@@ -118,6 +115,11 @@ class LiveBackend:
         return self.health.reason
 
     @property
+    def cap(self) -> int:
+        """How many requests at once it serves well, by what was learnt or configured."""
+        return self.work.decode.cap_with(has_backlog=False, now=0.0)
+
+    @property
     def may_serve(self) -> bool:
         """Whether requests may be sent there, if only as a last resort."""
         return self.health.state is not State.DRAINING and not self.is_certainly_down
@@ -135,7 +137,7 @@ class LiveBackend:
     def observe(self, evidence: Evidence, now: float) -> tuple[Change, ...]:
         """Takes evidence in; returns what it changed."""
         before = (self.state, self.breaker.openings > 0)
-        health, broken, drift = self.health, self.breaker, self.drift
+        health, broken, drift = self.health, self.breaker, self.served.drift
         was_down = health.judged is State.DOWN
         self.health = step(health, evidence, now)
         match evidence:
@@ -147,7 +149,8 @@ class LiveBackend:
             case RequestFailed():
                 self.breaker = breaker.after_failure(self.breaker, self._rules, now)
             case ProbeOk(cards=cards) if cards is not None:
-                self._take_cards(cards)
+                self.served.take(cards)
+                self._facts.clear()
         if self.health is not health or self.breaker is not broken:
             self._facts.clear()
             self._is_plain = (
@@ -160,6 +163,7 @@ class LiveBackend:
                 self.finding = None
             if was_down and self.health.judged is not State.DOWN:
                 self.speed.forget()
+                self.work.restarted()
                 self.slowness = None
         return self._changes(*before) + self._drifted(drift)
 
@@ -175,6 +179,13 @@ class LiveBackend:
         changes = self.observe(look.probe, now)
         return changes if proof is None else changes + self.observe(proof, now)
 
+    def scraped(self, activity: Activity | None, asked_s: float, answered_s: float) -> None:
+        """Takes in what its /metrics said, or that they could not be read."""
+        if self.work.scraped(activity, asked_s, answered_s):
+            self.speed.forget()
+            self.slowness = None
+            self._facts.clear()
+
     def note_speed(
         self, sample: SpeedSample, twin_s: float | None, now: float
     ) -> tuple[Change, ...]:
@@ -187,19 +198,18 @@ class LiveBackend:
             self._facts.clear()
         return self._changes(*before)
 
-    def _take_cards(self, cards: tuple[ModelCard, ...]) -> None:
-        self.cards = cards
-        self._lengths = {c.id: c.max_model_len for c in cards if c.max_model_len}
-        self.drift = reconcile(self.config, self.served_names, cards)
+    def refuse_name(self, served_name: str, now: float) -> None:
+        """Notes that the backend answered that it does not know `served_name`."""
+        self.served.refuse_name(served_name, now)
         self._facts.clear()
 
     def _drifted(self, before: tuple[Drift, ...]) -> tuple[Change, ...]:
-        if self.drift == before:
+        name, drift = self.config.name, self.served.drift
+        if drift == before:
             return ()
-        name = self.config.name
-        if not self.drift:
+        if not drift:
             return (Change(name, "drift", before[0].kind.value, "none", "it is as configured"),)
-        return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in self.drift)
+        return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in drift)
 
     def _changes(self, state: State, is_open: bool) -> tuple[Change, ...]:
         name = self.config.name
@@ -212,60 +222,26 @@ class LiveBackend:
             changes.append(Change(name, "state", state.value, self.state.value, self.reason))
         return tuple(changes)
 
-    def refuse_name(self, served_name: str, now: float) -> None:
-        """Notes that the backend answered that it does not know `served_name`."""
-        self._refused_until_s[served_name] = now + REFUSED_NAME_HOLD_S
-        self._facts.clear()
+    def view(self, served_name: str, now: float, has_backlog: bool = False) -> BackendView:
+        """This backend at `now`, as a model that needs `served_name` sees it.
 
-    def misses(self, served_name: str, now: float) -> bool:
-        """Whether the backend does not serve `served_name` as far as we know."""
-        if not self.drift and not self._refused_until_s:
-            return False
-        until_s = self._refused_until_s.get(served_name)
-        if until_s is not None:
-            if now < until_s:
-                return True
-            del self._refused_until_s[served_name]
-        return any(
-            d.kind is DriftKind.NAME_MISSING and d.served_name == served_name for d in self.drift
-        )
-
-    def all_drift(self, now: float) -> tuple[Drift, ...]:
-        """Differences from the routing file, names it refused included."""
-        refused = tuple(
-            Drift(
-                DriftKind.REFUSED_NAME,
-                name,
-                f"it answered that the model '{name}' does not exist",
-            )
-            for name, until_s in self._refused_until_s.items()
-            if now < until_s
-        )
-        return self.drift + refused
-
-    def card(self, served_name: str) -> ModelCard | None:
-        """What the backend last listed for `served_name`."""
-        return next((c for c in self.cards or () if c.id == served_name), None)
-
-    def max_model_len(self, served_name: str) -> int | None:
-        """Context in tokens: what the backend says, else what the routing file says."""
-        return self._lengths.get(served_name) or self.config.max_model_len
-
-    def view(self, served_name: str, now: float) -> BackendView:
-        """This backend at `now`, as a model that needs `served_name` sees it."""
+        `has_backlog` says that requests wait, so that it may be tried a little beyond its cap.
+        """
         facts = self._facts.get(served_name)
         if facts is None:
             facts = self._facts_of(served_name, now)
-            if not self._refused_until_s:
+            if not self.served.has_refused:
                 # Nothing in them depends on the time: they hold until something is learnt.
                 self._facts[served_name] = facts
+        work = self.work
+        load, speed = work.load(now), work.speed()
+        cap = work.decode.cap_with(has_backlog, now)
         if self._is_plain:
-            return BackendView(facts, self.in_flight)
+            return BackendView(facts, self.in_flight, Standing.READY, 1.0, cap, load, speed)
         health = self.health
         stands = standing(health, self.breaker.phase(now), self.in_flight)
-        return BackendView(
-            facts, self.in_flight, stands, share_ratio(health, self._health_rules.ramp_s, now)
-        )
+        share = share_ratio(health, self._health_rules.ramp_s, now)
+        return BackendView(facts, self.in_flight, stands, share, cap, load, speed)
 
     def _facts_of(self, served_name: str, now: float) -> BackendFacts:
         config = self.config
@@ -274,13 +250,21 @@ class LiveBackend:
             served_name=served_name,
             tier=config.tier,
             weight=config.weight,
-            cap=self.cap,
             hard_limit=self.hard_limit,
-            max_model_len=self.max_model_len(served_name),
+            max_model_len=self.served.max_model_len(served_name),
             state=self.state,
             reason=self.reason,
-            is_missing=self.misses(served_name, now),
+            is_missing=self.served.misses(served_name, now),
             node=config.node_name,
             card=config.fault_card,
             is_slow=self.slowness is not None,
+            modalities=None if config.modalities is None else frozenset(config.modalities),
+            keys=None if config.keys is None else frozenset(config.keys),
         )
+
+
+def _sizes(config: BackendConfig) -> tuple[int, ...] | None:
+    """The captured sizes; () for an eager engine, None when nobody told."""
+    if config.tier is Tier.EAGER:
+        return ()
+    return config.capture_sizes or None

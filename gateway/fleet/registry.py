@@ -1,11 +1,14 @@
 """All backends and names of the routing file in force, with what is known of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
+from gateway.config.backend import BackendConfig
 from gateway.config.schema import RoutingConfig
 from gateway.config.vocabulary import Tier
 from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import Evidence
+from gateway.fleet.learning.decode import Kin, Scale
+from gateway.fleet.learning.model import ModelLessons
 from gateway.fleet.lease import Lease
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model, NameTable
@@ -16,29 +19,47 @@ from gateway.fleet.view import ModelView
 class Registry:
     """The fleet: one `LiveBackend` per enabled backend, and the name table."""
 
-    def __init__(self, config: RoutingConfig, version: str, now: float) -> None:
+    def __init__(
+        self, config: RoutingConfig, version: str, now: float, scrape_interval_s: float = 1.0
+    ) -> None:
         self.config = config
         self.version = version
         self.names = NameTable(config)
         wanted = _served_names(self.names.models.values())
+        kin: dict[Hashable, Kin] = {}
+        scales: dict[Hashable, Scale] = {}
         self.backends: Mapping[str, LiveBackend] = {
             b.name: LiveBackend(
-                b, wanted.get(b.name, frozenset({b.served_name})), now, config.health
+                b,
+                wanted.get(b.name, frozenset({b.served_name})),
+                now,
+                config.health,
+                kin.setdefault(_kind_of(b), Kin()),
+                scales.setdefault((b.root or b.served_name, b.chip), Scale()),
+                scrape_interval_s,
             )
             for b in config.backends
             if b.enabled
+        }
+        self.lessons: Mapping[str, ModelLessons] = {
+            name: ModelLessons() for name in self.names.models
         }
         self._twins = _eager_twins(self.names.models.values())
 
     def __repr__(self) -> str:
         return f"<Registry {self.version} {list(self.backends.values())!r}>"
 
-    def view(self, model: Model, now: float) -> ModelView:
-        """The model's backends at `now`."""
+    def view(self, model: Model, now: float, has_backlog: bool = False) -> ModelView:
+        """The model's backends at `now`; `has_backlog` says that requests wait for them."""
         backends = self.backends
         return ModelView(
             model.name,
-            tuple([backends[m.backend.name].view(m.served_name, now) for m in model.members]),
+            tuple(
+                [
+                    backends[m.backend.name].view(m.served_name, now, has_backlog)
+                    for m in model.members
+                ]
+            ),
         )
 
     def lease(self, backend: str, prompt_bytes: int = 0) -> Lease:
@@ -61,6 +82,18 @@ class Registry:
             return ()
         found = (self.names.find(name) for name in model.config.fallback_models)
         return tuple(m for m in found if m is not None and m.name != model.name)
+
+
+def _kind_of(backend: BackendConfig) -> Hashable:
+    """Engines that are alike take alike: same model, chips and flags."""
+    return (
+        backend.root or backend.served_name,
+        backend.chip,
+        backend.tier,
+        backend.tensor_parallel or len(backend.npus),
+        backend.capture_sizes,
+        backend.max_num_seqs,
+    )
 
 
 def _served_names(models: Iterable[Model]) -> dict[str, frozenset[str]]:

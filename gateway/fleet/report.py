@@ -15,7 +15,7 @@ def is_servable(fleet: Registry, model: Model, now: float) -> bool:
     """Whether some backend of the model is known to serve it now."""
     return any(
         fleet.backends[m.backend.name].state in _SERVING
-        and not fleet.backends[m.backend.name].misses(m.served_name, now)
+        and not fleet.backends[m.backend.name].served.misses(m.served_name, now)
         for m in model.members
     )
 
@@ -46,7 +46,7 @@ def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
         "aliases": list(model.config.aliases),
         "fallback_models": list(model.config.fallback_models),
         "backends": [name for name, _ in members],
-        "missing_on": [n for n, served in members if fleet.backends[n].misses(served, now)],
+        "missing_on": [n for n, served in members if fleet.backends[n].served.misses(served, now)],
     }
 
 
@@ -75,10 +75,10 @@ def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
         "in_flight": backend.in_flight,
         "cap": backend.cap,
         "hard_limit": backend.hard_limit,
-        "max_model_len": backend.max_model_len(backend.config.served_name),
+        "max_model_len": backend.served.max_model_len(backend.config.served_name),
         "engine": _engine(backend.progress.activity),
         "drift": [
             {"kind": d.kind.value, "served_name": d.served_name, "message": d.message}
-            for d in backend.all_drift(now)
+            for d in backend.served.all_drift(now)
         ],
     }

@@ -21,17 +21,17 @@ class Standing(IntEnum):
 class BackendFacts(NamedTuple):
     """What is known of one backend, as far as one model is concerned.
 
-    `cap` is the sensible number of requests in flight, `hard_limit` the number the engine runs at
-    once. `max_model_len` is in tokens, None when unknown. `is_missing` says that the backend does
+    `hard_limit` is the number of requests that the engine runs at once. `max_model_len` is in
+    tokens, None when unknown. `is_missing` says that the backend does
     not serve the name this model needs. `node` and `card` are its fault domains, `card` "" if it
-    is not known. `is_slow` says that it does not keep what its tier promises.
+    is not known. `is_slow` says that it does not keep what its tier promises. `modalities` are what
+    it takes beside text and `keys` whom it serves, None for everything and everybody.
     """
 
     name: str
     served_name: str
     tier: Tier
     weight: float
-    cap: int
     hard_limit: int
     max_model_len: int | None
     state: State
@@ -40,14 +40,16 @@ class BackendFacts(NamedTuple):
     node: str
     card: str
     is_slow: bool
+    modalities: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
 
 
 class Load(NamedTuple):
     """What one backend has to do for us at one moment.
 
-    `running` requests are there, `streaming` of them past their prompt. `left_tokens` are those that
-    their answers are thought to still have, `pending_s` the seconds of prompts not yet read, and
-    `context_tokens` what their prompts and answers so far take of its KV memory.
+    `running` sequences are there, those of others included, `streaming` of ours past their prompt.
+    `left_tokens` are those that their answers are thought to still have, `pending_s` the seconds of
+    prompts not yet read, and `context_tokens` what all of it takes of the KV memory so far.
     """
 
     running: int

@@ -1,90 +1,23 @@
-"""What a backend does for us now: each request's progress, and what it teaches."""
+"""What a backend does for us now: its requests and their progress, and what they teach."""
 
 from collections.abc import Iterator
 from typing import Final
 
+from gateway.fleet.health.evidence import Activity
 from gateway.fleet.learning.decode import DecodeSpeed
-from gateway.fleet.learning.lengths import OutputLengths
 from gateway.fleet.learning.prefill import PrefillSpeed
+from gateway.fleet.telemetry.freshness import Scrapes
 from gateway.fleet.view import Load, Speed
+from gateway.fleet.working import Working
 
 _BIAS_A_PREEMPTION: Final = 1.2
 _MOST_BIAS: Final = 2.0
 _BIAS_FADES: Final = 0.995
-
-
-class Working:
-    """One request at a backend.
-
-    `uncached_tokens` of its prompt are thought to be computed there; `limit_tokens` is what the
-    client allows at most, None if it set no limit. `is_visible` says that its tokens can be seen
-    as they come; otherwise its progress is reckoned.
-    """
-
-    __slots__ = (
-        "_base_s",
-        "_base_tokens",
-        "choices",
-        "first_s",
-        "is_alone",
-        "is_visible",
-        "last_s",
-        "lengths",
-        "limit_tokens",
-        "prompt_tokens",
-        "sent_s",
-        "tokens",
-        "uncached_tokens",
-    )
-
-    def __init__(
-        self,
-        prompt_tokens: int,
-        uncached_tokens: int,
-        limit_tokens: int | None,
-        lengths: OutputLengths,
-        is_visible: bool = True,
-        choices: int = 1,
-    ) -> None:
-        self.prompt_tokens = prompt_tokens
-        self.uncached_tokens = uncached_tokens
-        self.limit_tokens = limit_tokens
-        self.lengths = lengths
-        self.is_visible = is_visible
-        self.choices = choices
-        self.sent_s = 0.0
-        self.first_s: float | None = None
-        self.last_s = 0.0
-        self.tokens = 0
-        self.is_alone = False
-        self._base_s: float | None = None
-        self._base_tokens = 0
-
-    def __repr__(self) -> str:
-        return f"<Working {self.prompt_tokens}+{self.tokens} tokens>"
-
-    @property
-    def is_decoding(self) -> bool:
-        """Whether its tokens come, for all to see."""
-        return self.first_s is not None and self.is_visible
-
-    def saw(self, tokens: int, now: float) -> None:
-        """So many more tokens have come; the first ones are told to the `Work` as well."""
-        self.tokens += tokens
-        self.last_s = now
-        if self._base_s is None:
-            self._base_s = now
-            self._base_tokens = self.tokens
-
-    def begin_window(self) -> None:
-        """Measure from the next token on."""
-        self._base_s = None
-
-    def window(self) -> tuple[float, int]:
-        """Seconds and tokens since the first token of the window; 0 tokens if there is nothing."""
-        if self._base_s is None:
-            return 0.0, 0
-        return self.last_s - self._base_s, self.tokens - self._base_tokens
+# Blocks are rounded up, estimates err; what goes beyond that is not ours, or not true.
+_TRUSTED_RATIO: Final = 0.1
+_EVENTS_NEEDED: Final = 32
+_UNSEEN_TOKENS: Final = 8
+_UNSEEN_SPREAD: Final = 0.2
 
 
 class Work:
@@ -92,33 +25,37 @@ class Work:
 
     __slots__ = (
         "_active",
+        "_area",
+        "_area_at_s",
         "_bias",
-        "_foreign",
-        "_is_clean",
+        "_excess_tokens",
         "_load",
         "_load_at_s",
-        "_preemptions",
-        "_scraped_at_s",
-        "_scraped_tokens",
-        "_sent_since_tokens",
+        "_running",
+        "_scrapes",
         "_speed",
         "decode",
         "kv_tokens",
         "prefill",
+        "restarts_total",
+        "tokens_an_event",
     )
 
-    def __init__(self, decode: DecodeSpeed, kv_tokens: int | None) -> None:
+    def __init__(
+        self, decode: DecodeSpeed, kv_tokens: int | None, scrape_interval_s: float = 1.0
+    ) -> None:
         self.decode = decode
         self.prefill = PrefillSpeed()
         self.kv_tokens = kv_tokens
+        self.tokens_an_event = 1.0
+        self.restarts_total = 0
         self._active: dict[Working, None] = {}
+        self._running = 0
+        self._area = 0.0
+        self._area_at_s = 0.0
         self._bias = 1.0
-        self._foreign = 0
-        self._is_clean = True
-        self._preemptions: int | None = None
-        self._scraped_at_s = float("-inf")
-        self._scraped_tokens = 0.0
-        self._sent_since_tokens = 0.0
+        self._excess_tokens = 0.0
+        self._scrapes = Scrapes(scrape_interval_s)
         self._load: Load | None = None
         self._load_at_s = 0.0
         self._speed: tuple[int, Speed] | None = None
@@ -137,8 +74,12 @@ class Work:
         self._close_window(now)
         one.sent_s = now
         one.is_alone = all(other.first_s is not None for other in self._active)
+        one.area_at_begin = self._area
         self._active[one] = None
+        self._running += one.sequences
         self._load = None
+        if self._running > self.decode.cap:
+            self.decode.looked(now)
 
     def first_token(self, one: Working, now: float) -> None:
         """The first token of a request has come."""
@@ -148,8 +89,8 @@ class Work:
         one.first_s = one.last_s = now
         one.tokens = max(1, one.tokens)
         self._load = None
-        if one.is_alone and not self._foreign:
-            step_s = self.decode.step_s(len(self._active)) if len(self._active) > 1 else 0.0
+        if one.is_alone and not self.others(now):
+            step_s = self.decode.step_s(self._running) if len(self._active) > 1 else 0.0
             self.prefill.add(one.uncached_tokens, now - one.sent_s, step_s)
             self._speed = None
 
@@ -159,75 +100,152 @@ class Work:
             return
         self._close_window(now)
         del self._active[one]
+        self._running -= one.sequences
         self._load = None
-        if output_tokens is not None:
-            one.lengths.add(output_tokens, one.limit_tokens)
+        if output_tokens is None:
+            return
+        one.lengths.add(output_tokens, one.limit_tokens)
+        if not one.is_visible:
+            self._learn_from_total(one, now, output_tokens)
+        elif one.tokens >= _EVENTS_NEEDED and one.sequences == 1:
+            ratio = min(16.0, max(0.5, output_tokens / one.tokens))
+            self.tokens_an_event += 0.1 * (ratio - self.tokens_an_event)
 
-    def scraped(
-        self, running: int, waiting: int, kv_usage_ratio: float, preemptions_total: int, now: float
-    ) -> None:
-        """What the engine's own metrics say; they correct what we reckon."""
-        before, self._preemptions = self._preemptions, preemptions_total
-        if before is not None and preemptions_total > before:
+    def scraped(self, activity: Activity | None, asked_s: float, answered_s: float) -> bool:
+        """What the engine's own metrics say; they correct what we reckon.
+
+        None for figures that could not be read: the old ones go stale, and our own count alone.
+        Returns whether the engine began anew since the scrape before.
+        """
+        before = self._scrapes.last
+        self._scrapes = self._scrapes.take(activity, asked_s, answered_s, self._running)
+        gauges, now = self._scrapes.last, answered_s
+        if activity is None or gauges is None or gauges is before:
+            return False
+        self._load = None
+        if gauges.kv_capacity_tokens is not None:
+            self.kv_tokens = gauges.kv_capacity_tokens
+        if gauges.is_restarted:
+            self.restarted()
+            return True
+        if before is not None and gauges.preemptions_total > before.preemptions_total:
             self._bias = min(_MOST_BIAS, self._bias * _BIAS_A_PREEMPTION)
             self._forget_window()
         else:
             self._bias = 1.0 + (self._bias - 1.0) * _BIAS_FADES
             self._close_window(now)
-        self._foreign = max(0, running + waiting - len(self._active))
-        self._load = None
+        self._excess_tokens = 0.0
+        if self.kv_tokens is not None:
+            most = self.kv_tokens * (1.0 if self.others(now) else _TRUSTED_RATIO)
+            own = self._bias * self._context_tokens()
+            used = gauges.kv_pressure_ratio * self.kv_tokens
+            self._excess_tokens = min(most, max(0.0, used - own))
+        return False
+
+    def restarted(self) -> None:
+        """The engine was started anew: what was learnt of it says nothing now."""
+        self.decode = self.decode.anew()
+        self.prefill = PrefillSpeed()
+        self._bias = 1.0
+        self._speed = self._load = None
+        self.restarts_total += 1
 
     def load(self, now: float) -> Load:
         """What is there at `now`, for decisions."""
         if self._load is not None and self._load_at_s == now:
             return self._load
-        streaming = 0
-        left = context = prompts = pending = 0.0
+        streaming = prompts = 0
+        left = pending = 0.0
+        context = 0.0
         oldest_s = now
+        reading = self.prefill.reading
+        step_s = self.decode.step_s(self._running)
+        ratio = self.tokens_an_event
         for one in self._active:
-            context += one.prompt_tokens + one.tokens
-            left += one.lengths.left_tokens(one.tokens, one.limit_tokens)
-            if one.first_s is None:
-                pending += one.uncached_tokens
-                prompts += 1
-                oldest_s = min(oldest_s, one.sent_s)
-            else:
-                streaming += 1
+            is_decoding, tokens = one.first_s is not None, one.tokens
+            if not is_decoding and not one.is_visible:
+                is_decoding, tokens = one.reckon(now, reading, step_s)
+            done = int(tokens * ratio) if ratio != 1.0 else tokens
+            context += one.prompt_tokens + done
+            left += one.lengths.left_tokens(done, one.limit_tokens)
+            if is_decoding:
+                streaming += one.sequences
+                continue
+            pending += one.uncached_tokens
+            prompts += 1
+            if one.sent_s < oldest_s:
+                oldest_s = one.sent_s
         if prompts:
-            reading = self.prefill.reading
-            pending = max(0.0, pending * reading.token_s + prompts * reading.fix_s)
-            pending = max(0.0, pending - (now - oldest_s))
-        self._load = Load(len(self._active), streaming, left, pending, context * self._bias)
+            pending = pending * reading.token_s + prompts * reading.fix_s - (now - oldest_s)
+        running, context = self._running, context * self._bias
+        if self._scrapes.gauges_at(now) is not None:
+            context += self._excess_tokens
+            running += self._counted_others(now)
+        self._load = Load(running, streaming, left, max(0.0, pending), context)
         self._load_at_s = now
         return self._load
 
     def speed(self) -> Speed:
         """What was learnt, for decisions."""
-        version = self.decode.version
-        if self._speed is None or self._speed[0] != version:
-            reading = self.prefill.reading
-            self._speed = (
-                version,
-                Speed(
-                    self.decode.steps,
-                    self.decode.cap,
-                    reading.token_s,
-                    reading.fix_s,
-                    self.kv_tokens,
-                ),
-            )
-        return self._speed[1]
+        decode = self.decode
+        steps = decode.steps
+        version, known = decode.version, self._speed
+        if known is not None and known[0] == version and known[1].kv_tokens == self.kv_tokens:
+            return known[1]
+        reading = self.prefill.reading
+        # Nothing was read there yet: it is thought to be as much slower as its decoding is.
+        ratio = 1.0 if self.prefill.samples else decode.scale_ratio
+        token_s, fix_s = ratio * reading.token_s, ratio * reading.fix_s
+        speed = Speed(steps, decode.cap, token_s, fix_s, self.kv_tokens)
+        self._speed = (version, speed)
+        return speed
+
+    def others(self, now: float) -> int:
+        """Requests at the engine that are not ours, as far as its metrics tell."""
+        return self._scrapes.foreign_at(now, self.decode.limit)
+
+    def _counted_others(self, now: float) -> int:
+        """With nothing of our own there, one may always try: figures can lie for ever."""
+        others = self.others(now)
+        return others if self._running else min(others, max(0, self.decode.cap - 1))
+
+    def _context_tokens(self) -> float:
+        return sum(one.prompt_tokens + one.tokens * self.tokens_an_event for one in self._active)
 
     def _close_window(self, now: float) -> None:
         """Learns from the tokens since the last change of the batch, if all were decoding."""
+        self._area += self._running * (now - self._area_at_s)
+        self._area_at_s = now
         active = self._active
-        if active and not self._foreign and all(one.is_decoding for one in active):
+        if active and all(one.is_decoding for one in active) and not self._is_shared():
             spans = [one.window() for one in active]
-            rates = sorted(span_s / tokens for span_s, tokens in spans if tokens > 0)
+            rates = sorted(
+                one.sequences * span_s / tokens
+                for one, (span_s, tokens) in zip(active, spans, strict=True)
+                if tokens > 0
+            )
             if rates:
                 tokens = max(tokens for _, tokens in spans)
-                self.decode.add(len(active), rates[len(rates) // 2], tokens, now)
+                step_s = rates[len(rates) // 2] / self.tokens_an_event
+                self.decode.add(self._running, step_s, tokens, now)
         self._forget_window()
+
+    def _learn_from_total(self, one: Working, now: float, output_tokens: int) -> None:
+        """What an answer that came whole tells: its time a token, if the batch hardly changed."""
+        total_s = now - one.sent_s
+        if output_tokens < _UNSEEN_TOKENS or self.others(now) or total_s <= 0:
+            return
+        mean = (self._area - one.area_at_begin) / total_s
+        size = round(mean)
+        reading = self.prefill.reading
+        decoding_s = total_s - reading.fix_s - one.uncached_tokens * reading.token_s
+        if abs(mean - size) < _UNSEEN_SPREAD and decoding_s > 0.5 * total_s:
+            self.decode.add(size, decoding_s / output_tokens, output_tokens / 2, now)
+
+    def _is_shared(self) -> bool:
+        """Whether others may have been in the batch: then its size is not known."""
+        last = self._scrapes.last
+        return last is not None and last.foreign > 0
 
     def _forget_window(self) -> None:
         for one in self._active:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from gateway.access.keys import ANONYMOUS, Caller
 from gateway.errors import ClientGone, GatewayError
 from gateway.fleet.names import Model
+from gateway.observe.trails import Trail
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.headers import Headers
 from gateway.protocol.request import is_true
@@ -84,6 +85,7 @@ class Call:
         "started_s",
         "status",
         "total_s",
+        "trail",
         "ttft_s",
         "upstream_id",
     )
@@ -97,6 +99,7 @@ class Call:
         self.send = send
         self.request_id, self.upstream_id = ids
         self.started_s = now
+        self.trail = Trail(self.request_id, None, None, now, 0.0)
         self.caller: Caller = ANONYMOUS
         self.asked: str | None = None
         self.model: Model | None = None

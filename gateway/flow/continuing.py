@@ -5,10 +5,10 @@ from typing import Any, Final
 import msgspec
 
 from gateway.errors import UpstreamFault
-from gateway.flow.admit import Admitted
 from gateway.flow.attempt import Target
 from gateway.flow.call import Call
 from gateway.flow.course import Resumption
+from gateway.flow.slot import Slot
 from gateway.protocol.chunks import Protocol
 from gateway.protocol.compact import compact_json
 from gateway.protocol.demand import max_output_tokens
@@ -23,16 +23,14 @@ _SHORT: Final = PhaseLimits(connect_s=2.0, first_byte_s=5.0, between_s=5.0, tota
 _MAX_TOKENIZED_BYTES: Final = 64 * 1024 * 1024
 
 
-async def continuing(
-    call: Call, resumption: Resumption, admitted: Admitted, target: Target
-) -> Target:
+async def continuing(call: Call, resumption: Resumption, slot: Slot, target: Target) -> Target:
     """`target`, asked for the rest of the answer instead of the whole."""
     payload = call.payload or {}
     way, transcript = resumption.way, resumption.transcript
     protocol = call.endpoint.protocol
     sent_tokens = await _sent_tokens(payload, resumption, target)
     request = request_for(
-        way, payload, protocol, transcript, sent_tokens, admitted.backend.max_model_len
+        way, payload, protocol, transcript, sent_tokens, slot.backend.max_model_len
     )
     request["model"] = target.served_name
     splice = Splice(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gateway.fleet.names import Model
 from gateway.fleet.view import BackendFacts
 from gateway.flow.answer import Failed, WholeAnswer
-from gateway.placement.choose import Domain
+from gateway.placement.want import Domain
 from gateway.protocol.splice import Way
 from gateway.protocol.transcript import Transcript
 from gateway.recovery.classify import Failure, Kind

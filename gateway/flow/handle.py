@@ -10,7 +10,6 @@ from gateway.clock import Clock
 from gateway.config.timeouts import DEFAULT_TOTAL_S
 from gateway.errors import ClientGone, Outcome, Refusal
 from gateway.fleet.registry import Registry
-from gateway.flow.admit import Admitted, NothingLeft, admit
 from gateway.flow.answer import Failed, StreamAnswer
 from gateway.flow.attempt import receive as receive_answer
 from gateway.flow.attempt import send as send_request
@@ -19,7 +18,8 @@ from gateway.flow.budgets import Budgets
 from gateway.flow.call import CONNECTION, Call, ClientConnection, Receive, Scope, Send
 from gateway.flow.continuing import continuing
 from gateway.flow.course import Course
-from gateway.flow.hold import Halls
+from gateway.flow.demand import demand_of
+from gateway.flow.hold import Halls, NothingLeft
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
 from gateway.flow.recover import next_step, when_nothing_is_left
@@ -33,10 +33,12 @@ from gateway.flow.relay import (
 from gateway.flow.request_ids import RequestIds
 from gateway.flow.resolve import check_limits, resolve
 from gateway.flow.settle import CLIENT_LEFT_STATUS, settle
+from gateway.flow.slot import Slot
 from gateway.flow.take import Taken, take
 from gateway.flow.target import Targets
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
+from gateway.observe.trails import ANSWERED, Trails
 from gateway.protocol.chunks import Protocol
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.envelope import ErrorView
@@ -57,6 +59,7 @@ class Flow:
     in_flight: InFlight
     ids: RequestIds
     metrics: Metrics
+    trails: Trails
     log: Log
     clock: Clock
     draw: Callable[[], float]
@@ -64,7 +67,8 @@ class Flow:
 
     async def handle(self, endpoint: Endpoint, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request of an endpoint; whatever happens, it is settled once."""
-        call = Call(endpoint, scope, send, self.ids.of(scope["headers"]), self.clock.monotonic_s())
+        ids, now = self.ids.of(scope["headers"]), self.clock.monotonic_s()
+        call = Call(endpoint, scope, send, ids, now)
         try:
             with self.in_flight.running(call), call:
                 await self._answer(call, receive)
@@ -80,6 +84,10 @@ class Flow:
 
     async def _answer(self, call: Call, receive: Receive) -> None:
         authorize(call, self.keys)
+        # Only from here on: strangers could push everybody else's trails out.
+        call.trail = self.trails.begin(
+            call.request_id, None, call.caller.name, call.started_s, self.clock.wall_s()
+        )
         call.limit(call.started_s + BODY_LIMIT_S, _body_too_slow)
         taken = await take(call, receive, self.max_body_bytes)
         with taken.payload:
@@ -92,33 +100,18 @@ class Flow:
         """Attempts, one after the other, until one succeeds or nothing more can be done."""
         assert call.model is not None
         course = self._begin(call, taken)
+        demand = demand_of(call, taken, self.fleet.config.queue)
         while course.passed_on is None:
             try:
-                admitted = await self._admit(call, course)
+                async with self.halls.place(call, demand, course) as slot:
+                    failed = await self._try(call, taken, course, slot)
             except NothingLeft as end:
                 course.passed_on = when_nothing_is_left(call, course, end)
                 break
-            name = admitted.backend.name
-            with self.halls.calling(name), self.fleet.lease(name, taken.size_bytes):
-                failed = await self._try(call, taken, course, admitted)
             if failed is None:
                 return
-            await self._recover(call, course, admitted, failed)
+            await self._recover(call, course, slot, failed)
         await relay_backend_error(call, course.passed_on)
-
-    async def _admit(self, call: Call, course: Course) -> Admitted:
-        """A backend, at once or when it is this request's turn."""
-
-        def try_now() -> Admitted:
-            return admit(call, self.fleet, course, self.clock.monotonic_s(), self.draw)
-
-        assert call.model is not None
-        if not call.attempts and self.halls.waiting(call.model.name):
-            return await self.halls.hold(call.model, try_now)
-        admitted = try_now()
-        if admitted.is_full and not call.attempts:
-            return await self.halls.hold(call.model, try_now)
-        return admitted
 
     def _begin(self, call: Call, taken: Taken) -> Course:
         model, facts = call.model, taken.facts
@@ -136,16 +129,15 @@ class Flow:
         reason = why_not(facts.payload, call.endpoint.protocol, model.config.resume)
         return Course(Transcript() if reason is None else None)
 
-    async def _try(
-        self, call: Call, taken: Taken, course: Course, admitted: Admitted
-    ) -> Failed | None:
+    async def _try(self, call: Call, taken: Taken, course: Course, slot: Slot) -> Failed | None:
         """One attempt and, if it brings an answer, its relay; else how it failed."""
-        backend, now = admitted.backend, self.clock.monotonic_s
-        call.enter_attempt(admitted.model, backend.name)
+        backend, now = slot.backend, self.clock.monotonic_s
+        call.enter_attempt(slot.model, backend.name)
+        call.trail.attempted(backend.name, slot.model.name, now())
         company = self.lessons.begun(backend.name, now())
-        target = self.targets.target(call, admitted, taken, course, now())
+        target = self.targets.target(call, slot, taken, course, now())
         if course.resumption is not None:
-            target = await continuing(call, course.resumption, admitted, target)
+            target = await continuing(call, course.resumption, slot, target)
         # The exchange has this limit as well; this one also ends a client that does not read.
         call.limit(now() + target.limits.total_s + 1.0, _took_too_long)
         exchange = await send_request(target)
@@ -157,24 +149,27 @@ class Flow:
                 return answer
             if not isinstance(answer, StreamAnswer):
                 await relay_whole(call, answer)
+                slot.answered(None if answer.reading is None else answer.reading.usage)
+                call.trail.ended(ANSWERED, "", now())
                 if call.endpoint.is_for_engine:
                     self.lessons.succeeded(backend.name, now())
                 return None
             began_s = now()
             call.ttft_s = call.ttft_s or began_s - call.started_s
-            broken = await relay_stream(call, answer, target.told, course)
+            broken = await relay_stream(call, answer, target.told, course, slot)
         if broken is not None:
             return Failed(broken)
+        slot.answered(answer.counted.usage)
+        call.trail.ended(ANSWERED, "", now())
         self.lessons.streamed(backend.name, answer.stream, company, began_s, now())
         return None
 
-    async def _recover(
-        self, call: Call, course: Course, admitted: Admitted, failed: Failed
-    ) -> None:
+    async def _recover(self, call: Call, course: Course, slot: Slot, failed: Failed) -> None:
         """Learns from a failed attempt and sets the course for the next; may raise `Refusal`."""
         now, failure = self.clock.monotonic_s(), failed.failure
-        self.lessons.failed(admitted.backend, failure, call.request_id, now)
-        course.note(admitted.model, admitted.backend, failed)
+        call.trail.ended(failure.kind.value, failure.message, now)
+        self.lessons.failed(slot.backend, failure, call.request_id, now)
+        course.note(slot.model, slot.backend, failed)
         try:
             step = next_step(call, course, failed, self.fleet, self.budgets, now, self.draw())
         except Refusal as refusal:

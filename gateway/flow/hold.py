@@ -1,111 +1,267 @@
-"""Waiting for a free backend: at the gateway, where any backend that comes free can take it."""
+"""Waiting for the right place: at the gateway, where any backend that comes free can take it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
 
-from gateway.config.schema import QueueConfig
-from gateway.errors import Outcome, Refusal
+from gateway.errors import GatewayError, Outcome, Refusal
+from gateway.fleet.lease import Lease
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
-from gateway.flow.admit import Admitted
-from gateway.placement.queue import WaitingLine
+from gateway.fleet.view import BackendFacts, ModelView
+from gateway.fleet.working import Working
+from gateway.flow.call import Call
+from gateway.flow.course import Course
+from gateway.flow.demand import Demand, want_of
+from gateway.flow.homes import Homes
+from gateway.flow.slot import Slot
+from gateway.placement.affinity import DEFAULT_BLOCKS, PrefixIndex
+from gateway.placement.eligible import Refused
+from gateway.placement.lane import Lane
+from gateway.placement.rule import Draw
+from gateway.placement.rules import rule_of
+from gateway.placement.want import Kind, Placed, Want
 
 _LOOK_EVERY_S: Final = 0.25
 _RETRY_AFTER_S: Final = 5.0
+_LONGEST_RETRY_AFTER_S: Final = 60.0
 
 
-class Turn:
-    """One waiting request; it is called when it may try."""
+class NothingLeft(GatewayError):  # noqa: N818
+    """No backend may take the request; `refused` says why for each."""
 
-    __slots__ = ("_called",)
+    def __init__(self, refused: tuple[Refused, ...], backends_total: int) -> None:
+        super().__init__("no backend is left")
+        self.refused = refused
+        self.backends_total = backends_total
 
-    def __init__(self) -> None:
-        self._called = asyncio.Event()
 
-    def call(self) -> None:
-        """It may try now."""
-        self._called.set()
+class _Waiter(NamedTuple):
+    """Who waits, for what, and where its slot is put."""
 
-    async def wait(self) -> None:
-        """Returns when it was called since the last time."""
-        await self._called.wait()
-        self._called.clear()
+    call: Call
+    demand: Demand
+    future: asyncio.Future[Slot]
 
 
 class Halls:
-    """The waiting lines of all models."""
+    """The lines of all models, and whoever waits in them."""
 
-    __slots__ = ("_lines", "_models_at", "_rules")
+    __slots__ = (
+        "_draw",
+        "_fleet",
+        "_homes",
+        "_indexes",
+        "_lanes",
+        "_models_at",
+        "_now",
+        "_restarts",
+        "_rules",
+        "_waiters",
+    )
 
-    def __init__(self, fleet: Registry) -> None:
-        self._rules: QueueConfig = fleet.config.queue
-        self._lines: dict[str, WaitingLine[Turn]] = {}
-        self._models_at: dict[str, list[str]] = {}
+    def __init__(self, fleet: Registry, now: Callable[[], float], draw: Draw) -> None:
+        self._fleet = fleet
+        self._now = now
+        self._draw = draw
+        self._rules = fleet.config.queue
+        self._waiters: dict[Want, _Waiter] = {}
+        self._homes = Homes()
+        self._indexes = {name: PrefixIndex(DEFAULT_BLOCKS) for name in fleet.backends}
+        self._restarts = dict.fromkeys(fleet.backends, 0)
+        self._lanes: dict[str, Lane] = {}
+        self._models_at: dict[str, list[Model]] = {}
         for model in fleet.names.models.values():
+            self._lanes[model.name] = Lane(
+                rule_of(model.config.placement),
+                model.config.order,
+                self._rules.max_requests,
+                self._indexes,
+                fleet.lessons[model.name].lengths,
+            )
             for member in model.members:
-                self._models_at.setdefault(member.backend.name, []).append(model.name)
+                self._models_at.setdefault(member.backend.name, []).append(model)
 
     def __repr__(self) -> str:
-        return f"<Halls { ({name: len(line) for name, line in self._lines.items() if line}) }>"
+        return f"<Halls { ({name: len(lane) for name, lane in self._lanes.items() if len(lane)}) }>"
 
     def waiting(self, model: str) -> int:
         """How many requests wait for a model."""
-        line = self._lines.get(model)
-        return 0 if line is None else len(line)
+        return len(self._lanes[model])
 
-    async def hold(self, model: Model, try_now: Callable[[], Admitted]) -> Admitted:
-        """The placement that `try_now` finds once it is this request's turn and there is room.
+    def expected_wait_s(self, model: str) -> float | None:
+        """How long one that comes now would wait, by the pace of late; None if not known."""
+        lane = self._lanes[model]
+        return lane.wait_s(len(lane) + 1) if len(lane) else 0.0
 
-        Raises `Refusal` OVERLOADED when the line is full or the wait too long, and whatever
-        `try_now` raises. Whoever is cancelled here has left the line.
+    @asynccontextmanager
+    async def place(self, call: Call, demand: Demand, course: Course) -> AsyncIterator[Slot]:
+        """A place for the request, at once or when it is its turn; it is given back at the end.
+
+        Raises `NothingLeft` when no backend may take it, and `Refusal` OVERLOADED when the line is
+        full or the wait too long. Whoever is cancelled while waiting has left the line.
         """
-        line = self._lines.setdefault(model.name, WaitingLine(self._rules.max_requests))
-        turn = Turn()
-        if not line.join(turn):
-            raise _overloaded(model, f"{len(line)} requests wait already")
+        slot = await self._take(call, demand, course)
         try:
-            async with asyncio.timeout(self._rules.max_wait_s):
-                while True:
-                    if line.first is turn:
-                        admitted = try_now()
-                        if not admitted.is_full:
-                            return admitted
-                    await turn.wait()
-        except TimeoutError:
-            told = f"none came free within {self._rules.max_wait_s:g} s"
-            raise _overloaded(model, told) from None
+            yield slot
         finally:
-            line.leave(turn)
-            self._call(model.name)
+            slot.give_back()
 
-    @contextmanager
-    def calling(self, backend: str) -> Iterator[None]:
-        """When this is left, a slot of the backend has come free."""
-        try:
-            yield
-        finally:
-            for model in self._models_at.get(backend, ()):
-                self._call(model)
+    def answered(self, response_id: str, backend: str) -> None:
+        """The backend keeps this answer: requests that continue it must go there."""
+        self._homes.note(response_id, backend)
+
+    def look(self) -> None:
+        """Looks at everybody who waits: something about a backend has changed."""
+        for model in self._fleet.names.models.values():
+            if len(self._lanes[model.name]):
+                self._pump(model)
 
     async def watch(self) -> None:
-        """Calls everybody's first now and then: backends also recover, and their shares rise."""
+        """Looks now and then: backends recover, their shares rise, and waits grow."""
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
-            for model in self._lines:
-                self._call(model)
+            self.look()
 
-    def _call(self, model: str) -> None:
-        line = self._lines.get(model)
-        first = None if line is None else line.first
-        if first is not None:
-            first.call()
+    async def _take(self, call: Call, demand: Demand, course: Course) -> Slot:
+        if course.again is not None:
+            model, backend = course.again
+            return self._slot(demand, model, backend, None)
+        refused: list[Refused] = []
+        backends_total = 0
+        too_long: Refusal | None = None
+        for model in self._models(call, course):
+            now = self._now()
+            view = self._fleet.view(model, now)
+            backends_total += len(view.backends)
+            lessons = self._fleet.lessons[model.name]
+            try:
+                want = want_of(call, demand, course, model, lessons, view)
+            except Refusal as refusal:
+                too_long = too_long or refusal
+                continue
+            want.home, want.is_bound = self._homes.of(demand.conversation), demand.is_stored
+            try:
+                return await self._wait(call, demand, model, want)
+            except NothingLeft as end:
+                refused += end.refused
+        if too_long is not None and not course.failed:
+            raise too_long
+        raise NothingLeft(tuple(refused), backends_total)
+
+    def _models(self, call: Call, course: Course) -> tuple[Model, ...]:
+        assert call.model is not None
+        if course.resumption is not None:
+            # Another model would say something else.
+            return (course.resumption.model,)
+        return (call.model, *self._fleet.fallbacks(call.model))
+
+    async def _wait(self, call: Call, demand: Demand, model: Model, want: Want) -> Slot:
+        lane = self._lanes[model.name]
+        waiter: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
+        self._waiters[want] = _Waiter(call, demand, waiter)
+        lane.join(want)
+        try:
+            self._pump(model)
+            if not waiter.done():
+                self._check(model, lane)
+                now = self._now()
+                view = self._fleet.view(model, now)
+                call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)
+                async with asyncio.timeout(self._rules.max_wait_s):
+                    await waiter
+            return waiter.result()
+        except TimeoutError:
+            told = f"none came free within {self._rules.max_wait_s:g} s"
+            raise _overloaded(model, told, None) from None
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                waiter.result().give_back()
+            raise
+        finally:
+            lane.leave(want)
+            del self._waiters[want]
+
+    def _check(self, model: Model, lane: Lane) -> None:
+        """Refuses at once what would wait in vain."""
+        if lane.is_over:
+            told = f"{len(lane) - 1} requests wait already"
+            raise _overloaded(model, told, lane.wait_s(len(lane)))
+        expected_s = lane.wait_s(len(lane))
+        if expected_s is not None and expected_s > self._rules.max_wait_s:
+            told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
+            raise _overloaded(model, told, expected_s)
+
+    def _pump(self, model: Model) -> None:
+        """Places whom it can; each has its slot before the next one is looked at."""
+        lane = self._lanes[model.name]
+        now = self._now()
+
+        def look() -> ModelView:
+            return self._fleet.view(model, now, has_backlog=lane.has_lasting_backlog(now))
+
+        self._sweep(model)
+        for placed in lane.plan(look, now, self._draw):
+            waiter = self._waiters[placed.want]
+            if waiter.future.done():
+                # It has just left and could not yet say so.
+                continue
+            waiter.call.trail.decided(placed, now, len(lane))
+            if placed.backend is None:
+                nothing = NothingLeft(placed.refused, len(placed.view.backends))
+                waiter.future.set_exception(nothing)
+            else:
+                slot = self._slot(waiter.demand, model, placed.backend.facts, placed)
+                waiter.future.set_result(slot)
+
+    def _slot(
+        self,
+        demand: Demand,
+        model: Model,
+        backend: BackendFacts,
+        placed: Placed | None,
+    ) -> Slot:
+        lessons = self._fleet.lessons[model.name]
+        working = None
+        if demand.kind is Kind.GENERATE:
+            prompt = lessons.text.estimate_tokens(demand.size)
+            uncached = prompt if placed is None else round(placed.ask.uncached_tokens)
+            working = Working(
+                prompt,
+                uncached,
+                demand.limit_tokens,
+                lessons.lengths,
+                demand.is_stream,
+                demand.sequences,
+            )
+        lease = Lease(self._fleet.backends[backend.name], demand.body_bytes)
+        slot = Slot(model, backend, lease, working, lessons, self._now, self._freed).take()
+        if working is not None:
+            slot.remembers(demand.size, self._indexes[backend.name], demand.blocks)
+            self._homes.note(demand.conversation, backend.name)
+        return slot
+
+    def _freed(self, backend: str) -> None:
+        for model in self._models_at.get(backend, ()):
+            if len(self._lanes[model.name]):
+                self._pump(model)
+
+    def _sweep(self, model: Model) -> None:
+        """An engine that was started anew has an empty cache; one that told its memory, a size."""
+        for member in model.members:
+            name = member.backend.name
+            work = self._fleet.backends[name].work
+            if work.restarts_total != self._restarts[name]:
+                self._restarts[name] = work.restarts_total
+                self._indexes[name].clear()
 
 
-def _overloaded(model: Model, told: str) -> Refusal:
+def _overloaded(model: Model, told: str, expected_s: float | None) -> Refusal:
+    retry_s = _RETRY_AFTER_S if expected_s is None else expected_s
+    retry_s = min(max(retry_s, 1.0), _LONGEST_RETRY_AFTER_S)
     return Refusal(
         Outcome.OVERLOADED,
-        f"All backends of '{model.name}' are busy and {told}. Try again in {_RETRY_AFTER_S:.0f} s.",
-        retry_after_s=_RETRY_AFTER_S,
+        f"All backends of '{model.name}' are busy and {told}. Try again in {retry_s:.0f} s.",
+        retry_after_s=retry_s,
     )

@@ -4,14 +4,15 @@ from typing import Final
 
 from gateway.config.vocabulary import OnFirstByteLimit
 from gateway.errors import Phase
+from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
 from gateway.fleet.view import Standing
-from gateway.flow.admit import NothingLeft, could_take
 from gateway.flow.answer import Failed, WholeAnswer
 from gateway.flow.budgets import Budgets
 from gateway.flow.call import Call
 from gateway.flow.course import Course, Resumption
-from gateway.placement.eligible import Why
+from gateway.flow.hold import NothingLeft
+from gateway.placement.eligible import Need, Why, is_eligible
 from gateway.recovery.classify import Failure, Kind
 from gateway.recovery.plan import Move, Situation, Step, of_failure, plan, surrender
 from gateway.recovery.resume import ways
@@ -104,20 +105,18 @@ def _situation(
     model, rules = call.model, fleet.config.recovery
     fallbacks = fleet.fallbacks(model)
     served = call.served_model or model
-    has_other = could_take(call, served, fleet, course, now)
+    has_other = _could_take(served, fleet, course, now)
     others = [m for m in (model, *fallbacks) if m is not served]
     has_longer = False
     if failure.kind is Kind.CONTEXT_TOO_LONG:
         least = 1 + _context_of_last(course)
-        has_longer = any(
-            could_take(call, m, fleet, course, now, least) for m in (model, *fallbacks)
-        )
+        has_longer = any(_could_take(m, fleet, course, now, least) for m in (model, *fallbacks))
     is_moving = model.config.on_first_byte_limit is OnFirstByteLimit.MOVE
     return Situation(
         attempts=call.attempts,
         again=course.again_count,
         has_other=has_other,
-        has_fallback=any(could_take(call, m, fleet, course, now) for m in others),
+        has_fallback=any(_could_take(m, fleet, course, now) for m in others),
         has_longer=has_longer,
         left_s=call.total_left_s(now),
         max_attempts=rules.max_attempts,
@@ -126,6 +125,15 @@ def _situation(
         has_budget=budgets.has_left(model.name, now),
         draw=draw,
     )
+
+
+def _could_take(
+    model: Model, fleet: Registry, course: Course, now: float, least_tokens: int = 0
+) -> bool:
+    """Whether an untried backend of the model could take the request, if it is that long."""
+    need = Need(max(least_tokens, course.least_context_tokens))
+    view = fleet.view(model, now)
+    return any(is_eligible(backend, need, course.tried) for backend in view.backends)
 
 
 def _begin_second_round(call: Call, course: Course, fleet: Registry, now: float) -> None:

@@ -9,6 +9,7 @@ from gateway.errors import Refusal, UpstreamFault
 from gateway.flow.answer import StreamAnswer, WholeAnswer
 from gateway.flow.call import CONNECTION, Call, ClientConnection
 from gateway.flow.course import Course
+from gateway.flow.slot import Slot
 from gateway.protocol.backend_error import error_fields, view_of
 from gateway.protocol.chunks import end_marker
 from gateway.protocol.envelope import ErrorView, error_body, error_event
@@ -38,6 +39,7 @@ async def relay_stream(
     answer: StreamAnswer,
     told: Callable[[Failure], Failure],
     course: Course,
+    slot: Slot,
 ) -> Failure | None:
     """Sends a stream as it comes; returns the failure that broke it as `told` puts it, or None.
 
@@ -49,6 +51,7 @@ async def relay_stream(
     try:
         out = answer.opening
         while True:
+            slot.heard(stream.watch.events_total, stream.was_held)
             is_over = stream.is_over
             if is_over:
                 await _finish(call, out)

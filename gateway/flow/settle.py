@@ -12,6 +12,8 @@ CLIENT_LEFT_STATUS = 499
 
 def settle(call: Call, metrics: Metrics, log: Log, now: float) -> None:
     """Counts and logs the request."""
+    call.trail.named(call.asked, None if call.model is None else call.model.name)
+    call.trail.finished(call.status, call.code, call.error, now)
     model = call.model.name if call.model is not None else UNKNOWN_MODEL
     duration_s = now - call.started_s
     metrics.request_ended(model, call.endpoint.name, call.status, duration_s)
@@ -37,6 +39,7 @@ def _fields(call: Call, duration_s: float) -> dict[str, Any]:
         "served": None if served is None else served.name,
         "backend": call.backend,
         "attempts": call.attempts,
+        "waited_s": round(call.trail.waited_before_s, 6),
         "status": call.status,
         "code": call.code,
         "error": call.error,

@@ -8,10 +8,10 @@ from urllib.parse import quote
 from gateway.config.schema import Timeouts
 from gateway.config.timeouts import effective_timeouts
 from gateway.config.vocabulary import Resume, Tier
-from gateway.flow.admit import Admitted
 from gateway.flow.attempt import Target
 from gateway.flow.call import Call
 from gateway.flow.course import Course
+from gateway.flow.slot import Slot
 from gateway.flow.stream import Shape
 from gateway.flow.take import Taken
 from gateway.protocol.demand import choices_asked
@@ -34,11 +34,9 @@ class Targets:
     def __repr__(self) -> str:
         return f"<Targets {sorted(self._pools)}>"
 
-    def target(
-        self, call: Call, admitted: Admitted, taken: Taken, course: Course, now: float
-    ) -> Target:
+    def target(self, call: Call, slot: Slot, taken: Taken, course: Course, now: float) -> Target:
         """Where and how the next attempt goes."""
-        backend, model = admitted.backend, admitted.model
+        backend, model = slot.backend, slot.model
         is_own = model is call.model
         shown_name = call.asked if is_own and call.asked is not None else model.name
         headers = to_backend(call.headers, _attempt_id(call), self._keys.get(backend.name))
@@ -59,16 +57,14 @@ class Targets:
             body=body,
             shape=shape,
             transcript=course.transcript,
-            limits=self._limits_of(call, admitted, is_stream=taken.facts.is_stream, now=now),
+            limits=self._limits_of(call, slot, is_stream=taken.facts.is_stream, now=now),
             protocol=call.endpoint.protocol,
             choices=choices_asked(taken.facts.payload),
         )
 
-    def _limits_of(
-        self, call: Call, admitted: Admitted, *, is_stream: bool, now: float
-    ) -> PhaseLimits:
+    def _limits_of(self, call: Call, slot: Slot, *, is_stream: bool, now: float) -> PhaseLimits:
         """The limits of the model and tier; one that waited, or is not the first, has less time."""
-        model, tier = admitted.model, admitted.backend.tier
+        model, tier = slot.model, slot.backend.tier
         key = (model.name, tier, is_stream)
         limits = self._limits.get(key)
         if limits is None:

@@ -160,7 +160,7 @@ class FleetCollector(Collector):
             breaker.add_metric([name], float(backend.breaker.openings > 0))
             in_flight.add_metric([name], backend.in_flight)
             cap.add_metric([name], backend.cap)
-            drift.add_metric([name], len(backend.drift))
+            drift.add_metric([name], len(backend.served.drift))
             for possible in State:
                 state.add_metric([name, possible.value], float(backend.state is possible))
         queued = GaugeMetricFamily(

@@ -30,11 +30,15 @@ WEIGHTS: Final = Weights()
 
 
 class Ask(NamedTuple):
-    """What a request asks of a backend, in tokens: prompt, of it not cached there, answer."""
+    """What a request asks of a backend, in tokens: prompt, of it not cached there, answer.
+
+    It takes as many places in the batch as it has `sequences`, and each has an answer.
+    """
 
     prompt_tokens: int
     uncached_tokens: float
     output_tokens: float
+    sequences: int = 1
 
 
 class Price(NamedTuple):
@@ -70,9 +74,10 @@ def price(
     steps = speed.steps
     last = len(steps) - 1
     count = load.running
-    is_full = count >= cap
-    base = min(cap - 1 if is_full else count, last - 1)
-    step_s = steps[base + 1]
+    size = ask.sequences
+    is_full = count > 0 and count + size > cap
+    base = min(max(0, cap - size) if is_full else count, last - 1)
+    step_s = steps[min(base + size, last)]
     prefill_s = speed.fix_s + ask.uncached_tokens * speed.token_s
     own_s = prefill_s + ask.output_tokens * step_s
     slower_s = step_s - steps[base] if base else 0.0
@@ -83,7 +88,7 @@ def price(
     else:
         wait_s = load.pending_s
     scarcity_s = 0.0
-    if count >= cap - 1:
+    if count + size >= cap:
         slot_s = ask.output_tokens * steps[speed.cap] / speed.cap
         scarcity_s = slot_price * (prefill_s + slot_s)
     risk_s, is_memory_full = _risk(ask, load, speed)

@@ -1,148 +1,79 @@
 """The line of one model: who waits, in which order, and who is placed where when."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from gateway.fleet.learning.lengths import OutputLengths
-from gateway.fleet.view import BackendView, ModelView
+from gateway.fleet.view import BackendView, ModelView, Standing
 from gateway.placement.affinity import PrefixIndex
 from gateway.placement.cost import Ask
-from gateway.placement.eligible import Need, Refused, is_eligible, refusals
+from gateway.placement.eligible import is_eligible
+from gateway.placement.fairness import Served
 from gateway.placement.order import Order, rank_s
-from gateway.placement.rule import Choice, Draw, Option, Pressure, Rule
+from gateway.placement.rule import Draw, Option, Pressure, Rule
+from gateway.placement.simple import LeastInflight
+from gateway.placement.want import Domain, Kind, Placed, Want
 
 LOOKAHEAD: Final = 16
 """Waiting requests that are looked at each time."""
 
+LASTING_S: Final = 20.0
+"""Seconds without an empty line after which a batch may be tried that is larger than the graph."""
+
+DOUBTFUL_S: Final = 30.0
+SAME_CARD_S: Final = 60.0
+SAME_NODE_S: Final = 15.0
+NOT_HOME_S: Final = 0.25
+BOUND_S: Final = 3600.0
+
 _QUEUE_WINDOW_S: Final = 20.0
-_FAIR_WINDOW_S: Final = 60.0
-_MOST_TENANTS: Final = 4096
 # A request that waits so long for memory closes its backend to those behind it.
 _CLOSES_AFTER_S: Final = 20.0
-
-
-class Want:
-    """A request that wants a place.
-
-    `prefix` are the hashes of its prompt's blocks of `block_tokens`; `tenant` is whose it is for
-    fairness, `priority` lower for sooner.
-    """
-
-    __slots__ = (
-        "_matches",
-        "arrival_s",
-        "block_tokens",
-        "id",
-        "limit_tokens",
-        "need",
-        "prefix",
-        "priority",
-        "prompt_tokens",
-        "tenant",
-        "tried",
-    )
-
-    def __init__(
-        self,
-        id: str,  # noqa: A002 - it is the id
-        arrival_s: float,
-        prompt_tokens: int,
-        limit_tokens: int | None,
-        prefix: Sequence[int] = (),
-        block_tokens: int = 128,
-        tenant: str = "",
-        priority: int = 0,
-        need: Need | None = None,
-        tried: Collection[str] = (),
-    ) -> None:
-        self.id = id
-        self.arrival_s = arrival_s
-        self.prompt_tokens = prompt_tokens
-        self.limit_tokens = limit_tokens
-        self.prefix = prefix
-        self.block_tokens = block_tokens
-        self.tenant = tenant
-        self.priority = priority
-        self.need = need or Need()
-        self.tried = tried
-        self._matches: dict[str, tuple[int, float]] = {}
-
-    def __repr__(self) -> str:
-        return f"<Want {self.id} {self.prompt_tokens} tokens>"
-
-    def uncached_tokens(self, backend: str, index: PrefixIndex) -> float:
-        """Tokens of the prompt that the backend is thought to have to compute."""
-        if not self.prefix:
-            return self.prompt_tokens
-        known = self._matches.get(backend)
-        if known is not None and known[0] == index.version:
-            return known[1]
-        matched, tail_tokens = index.match(self.prefix)
-        # Only what is new is guessed: the error of the estimate does not grow with what is known.
-        share = 1.0 - matched / (len(self.prefix) + 0.5)
-        uncached = max(1.0, self.prompt_tokens * share - tail_tokens)
-        self._matches[backend] = (index.version, uncached)
-        return uncached
-
-
-class Placed(NamedTuple):
-    """A decision about one request: a backend, or None when none of the model's may serve it.
-
-    `options` are the backends that might have, with the choice among them; `view` is what all of
-    them looked like and `tried` whom the request had asked before.
-    """
-
-    want: Want
-    backend: BackendView | None
-    view: ModelView
-    tried: tuple[str, ...]
-    options: tuple[Option, ...] = ()
-    choice: Choice | None = None
-
-    @property
-    def ask(self) -> Ask:
-        """What the request asks of the chosen backend."""
-        assert self.choice is not None
-        return self.options[self.choice.chosen].ask
-
-    @property
-    def refused(self) -> tuple[Refused, ...]:
-        """Why each of the other backends may not serve it."""
-        return refusals(self.view, self.want.need, self.tried)
+_UNBOUNDED: Final = 1_000_000_000
+_COMPUTE_RULE: Final = LeastInflight()
 
 
 class Lane:
     """Requests that wait for one model. Bounded; a place can be left at any time."""
 
     __slots__ = (
+        "_backlog_since_s",
         "_held",
         "_indexes",
         "_max",
         "_mean_held",
         "_mean_held_at_s",
         "_order",
+        "_pace_s",
+        "_placed_at_s",
         "_placed_total",
         "_rule",
         "_served",
-        "_served_at_s",
         "lengths",
     )
 
     def __init__(
-        self, rule: Rule, order: Order, max_requests: int, indexes: dict[str, PrefixIndex]
+        self,
+        rule: Rule,
+        order: Order,
+        max_requests: int,
+        indexes: Mapping[str, PrefixIndex],
+        lengths: OutputLengths | None = None,
     ) -> None:
         self._rule = rule
         self._order = order
         self._max = max_requests
         self._held: dict[Want, None] = {}
+        self._backlog_since_s = math.inf
         self._indexes = indexes
         self._mean_held = 0.0
         self._mean_held_at_s = -math.inf
         self._placed_total = 0
-        self._served: dict[str, float] = {}
-        self._served_at_s = -math.inf
-        self.lengths = OutputLengths()
+        self._placed_at_s = -math.inf
+        self._pace_s: float | None = None
+        self._served = Served()
+        self.lengths = lengths or OutputLengths()
 
     def __repr__(self) -> str:
         return f"<Lane {len(self)} of {self._max}>"
@@ -153,16 +84,26 @@ class Lane:
     def __iter__(self) -> Iterator[Want]:
         return iter(self._held)
 
-    def join(self, want: Want) -> bool:
-        """Takes a place; false if the line is full."""
-        if len(self._held) >= self._max:
-            return False
+    def has_lasting_backlog(self, now: float) -> bool:
+        """Whether requests have waited without a pause for so long that more is worth a try."""
+        return len(self._held) > 1 and now - self._backlog_since_s >= LASTING_S
+
+    @property
+    def is_over(self) -> bool:
+        """Whether more wait than may."""
+        return len(self._held) > self._max
+
+    def join(self, want: Want) -> None:
+        """Takes a place; who is not placed by the next plan leaves again if the line is over."""
         self._held[want] = None
-        return True
 
     def leave(self, want: Want) -> None:
         """Gives the place up; does nothing for one that has none."""
         self._held.pop(want, None)
+
+    def wait_s(self, position: int) -> float | None:
+        """How long the one at `position` (1 is next) will wait, by the pace of late; or None."""
+        return None if self._pace_s is None else position * self._pace_s
 
     def plan(self, look: Callable[[], ModelView], now: float, draw: Draw) -> Iterator[Placed]:
         """Decides about those that wait, in order, and takes those out that are decided about.
@@ -173,18 +114,21 @@ class Lane:
         view = look()
         reserved: dict[str, int] = {}
         closed: set[str] = set()
+        has_room = _has_room(view)
         for want in self._in_order(view, now):
-            if not any(_has_room(backend) for backend in view.backends):
-                return
+            if want not in self._held:
+                continue
+            if not has_room and want.kind is Kind.GENERATE and _may_wait(want, view):
+                continue
             options = self._options(want, view, reserved, closed)
             if not options:
-                if any(is_eligible(backend, want.need, want.tried) for backend in view.backends):
-                    continue
-                self.leave(want)
-                yield Placed(want, None, view, tuple(want.tried))
+                if not closed or not _may_wait(want, view):
+                    self.leave(want)
+                    yield Placed(want, None, view, tuple(want.tried))
                 continue
             pressure = Pressure(len(self._held), self._mean_held, self._placed_total)
-            choice = self._rule.choose(options, pressure, draw)
+            rule = self._rule if want.kind is Kind.GENERATE else _COMPUTE_RULE
+            choice = rule.choose(options, pressure, draw)
             option = options[choice.chosen]
             name = option.backend.facts.name
             if not choice.is_free:
@@ -193,38 +137,52 @@ class Lane:
                     closed.add(name)
                 continue
             self.leave(want)
-            self._placed_total += 1
-            self._note_served(want, option, now)
+            self._note_placed(want, option, now)
             yield Placed(want, option.backend, view, tuple(want.tried), tuple(options), choice)
             view = look()
+            has_room = _has_room(view)
 
     def _options(
         self, want: Want, view: ModelView, reserved: dict[str, int], closed: set[str]
     ) -> list[Option]:
-        options = []
+        options: list[Option] = []
         output_tokens = self.lengths.left_tokens(0, want.limit_tokens)
+        best = Standing.OUT
         for backend in view.backends:
             name = backend.facts.name
-            if name in closed or not is_eligible(backend, want.need, want.tried):
+            if not is_eligible(backend, want.need, want.tried) or name in closed:
                 continue
+            standing = backend.standing
+            if standing is Standing.LAST_RESORT and best < standing:
+                continue
+            if standing < best:
+                if best is Standing.LAST_RESORT:
+                    options.clear()
+                best = standing
             index = self._indexes.get(name)
             uncached = want.prompt_tokens if index is None else want.uncached_tokens(name, index)
-            ask = Ask(want.prompt_tokens, uncached, output_tokens)
-            options.append(Option(backend, ask, cap_now(backend), reserved.get(name, 0)))
+            ask = Ask(want.prompt_tokens, uncached, output_tokens, want.sequences)
+            cap, running = _cap(backend, want.kind), backend.load.running
+            if want.kind is not Kind.GENERATE:
+                running = backend.in_flight
+            penalty_s = DOUBTFUL_S if standing is Standing.DOUBTFUL else 0.0
+            if want.failed_in or want.home:
+                penalty_s += _penalty_s(backend, want)
+            options.append(Option(backend, ask, cap, running, reserved.get(name, 0), penalty_s))
         return options
 
     def _in_order(self, view: ModelView, now: float) -> list[Want]:
         if len(self._held) < 2:
             return list(self._held)
         rate_s, token_s = _best_speeds(view)
-        order, lengths = self._order, self.lengths
-        least = min((self._served.get(want.tenant, 0.0) for want in self._held), default=0.0)
+        order, lengths, served = self._order, self.lengths, self._served
+        least_s = served.least_s(want.tenant for want in self._held)
 
         def rank(want: Want) -> float:
             service_s = (
                 want.prompt_tokens * token_s + lengths.left_tokens(0, want.limit_tokens) * rate_s
             )
-            excess_s = self._served.get(want.tenant, 0.0) - least
+            excess_s = served.seconds(want.tenant) - least_s
             return rank_s(order, service_s, now - want.arrival_s, want.priority, excess_s)
 
         return sorted(self._held, key=rank)[:LOOKAHEAD]
@@ -233,25 +191,22 @@ class Lane:
         share = min(1.0, (now - self._mean_held_at_s) / _QUEUE_WINDOW_S)
         self._mean_held += share * (len(self._held) - self._mean_held)
         self._mean_held_at_s = now
+        if len(self._held) < 2:
+            self._backlog_since_s = math.inf
+        elif self._backlog_since_s == math.inf:
+            self._backlog_since_s = now
 
-    def _note_served(self, want: Want, option: Option, now: float) -> None:
-        """What a key was served fades within a minute."""
-        passed_s = now - self._served_at_s
-        if passed_s > 1.0:
-            keep = math.exp(-passed_s / _FAIR_WINDOW_S)
-            self._served = {
-                tenant: served_s * keep
-                for tenant, served_s in self._served.items()
-                if served_s * keep > 0.1
-            }
-            self._served_at_s = now
-        if len(self._served) < _MOST_TENANTS or want.tenant in self._served:
-            speed, ask = option.backend.speed, option.ask
-            cap = min(option.cap, len(speed.steps) - 1)
-            share_s = ask.uncached_tokens * speed.token_s + ask.output_tokens * (
-                speed.steps[cap] / cap
-            )
-            self._served[want.tenant] = self._served.get(want.tenant, 0.0) + share_s
+    def _note_placed(self, want: Want, option: Option, now: float) -> None:
+        self._placed_total += 1
+        if self._held:
+            gap_s = now - self._placed_at_s
+            if gap_s < _QUEUE_WINDOW_S:
+                known_s = self._pace_s
+                self._pace_s = gap_s if known_s is None else known_s + 0.1 * (gap_s - known_s)
+        self._placed_at_s = now
+        speed, ask = option.backend.speed, option.ask
+        decode_s = ask.output_tokens * speed.steps[speed.cap] / speed.cap
+        self._served.note(want.tenant, ask.uncached_tokens * speed.token_s + decode_s, now)
 
 
 def cap_now(backend: BackendView) -> int:
@@ -259,8 +214,36 @@ def cap_now(backend: BackendView) -> int:
     return max(1, int(backend.cap * backend.share_ratio))
 
 
-def _has_room(backend: BackendView) -> bool:
-    return backend.in_flight < cap_now(backend)
+def _cap(backend: BackendView, kind: Kind) -> int:
+    if kind is Kind.GENERATE:
+        return cap_now(backend)
+    if kind is Kind.ASK:
+        return _UNBOUNDED
+    return max(1, int(backend.facts.hard_limit * backend.share_ratio))
+
+
+def _has_room(view: ModelView) -> bool:
+    return any(backend.load.running < cap_now(backend) for backend in view.backends)
+
+
+def _may_wait(want: Want, view: ModelView) -> bool:
+    """Whether some backend may serve it, if not now."""
+    return any(is_eligible(backend, want.need, want.tried) for backend in view.backends)
+
+
+def _penalty_s(backend: BackendView, want: Want) -> float:
+    """What speaks against a backend: the same card or node as one that failed, or not its home."""
+    facts = backend.facts
+    penalty_s = max((_nearness_s(facts.node, facts.card, at) for at in want.failed_in), default=0.0)
+    if want.home and want.home != facts.name:
+        penalty_s += BOUND_S if want.is_bound else NOT_HOME_S
+    return penalty_s
+
+
+def _nearness_s(node: str, card: str, failed_in: Domain) -> float:
+    if node != failed_in.node:
+        return 0.0
+    return SAME_CARD_S if card and card == failed_in.card else SAME_NODE_S
 
 
 def _best_speeds(view: ModelView) -> tuple[float, float]:

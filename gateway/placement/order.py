@@ -1,7 +1,10 @@
 """Who of those that wait is looked at first; nobody can be passed for ever."""
 
-from enum import StrEnum
 from typing import Final
+
+from gateway.config.vocabulary import Order
+
+__all__ = ["AGEING", "MOST_EXCESS_S", "MOST_PRIORITY", "PRIORITY_STEP_S", "Order", "rank_s"]
 
 AGEING: Final = 0.3
 """Seconds of rank that a second of waiting is worth."""
@@ -11,17 +14,6 @@ PRIORITY_STEP_S: Final = 20.0
 
 MOST_PRIORITY: Final = 10
 MOST_EXCESS_S: Final = 60.0
-
-
-class Order(StrEnum):
-    """How the line of a model is ordered."""
-
-    FAIR = "fair"
-    """Shortest first, with ageing; who had more than others lately stands back."""
-    SHORTEST = "shortest"
-    """Shortest first, with ageing."""
-    FCFS = "fcfs"
-    """First come, first served."""
 
 
 def rank_s(

@@ -13,20 +13,22 @@ Draw = Callable[[], float]
 class Option(NamedTuple):
     """One backend that may serve the request.
 
-    `cap` is how many requests it may have now, `reserved` how many wait for it already, and
-    `penalty_s` what speaks against it beside its load.
+    `cap` is how many requests it may have now and `running` how many count against that,
+    `reserved` how many wait for it already, and `penalty_s` what speaks against it beside its load.
     """
 
     backend: BackendView
     ask: Ask
     cap: int
+    running: int
     reserved: int = 0
     penalty_s: float = 0.0
 
     @property
     def has_room(self) -> bool:
-        """Whether it has fewer requests than it serves well."""
-        return self.backend.in_flight < self.cap
+        """Whether it serves well what it has and this request; alone it may always run."""
+        running = self.running
+        return running == 0 or running + self.ask.sequences <= self.cap
 
 
 class Pressure(NamedTuple):

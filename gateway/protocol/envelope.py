@@ -26,6 +26,7 @@ _UNAVAILABLE: Final = "service_unavailable_error"
 TABLE: Final[Mapping[Outcome, Face]] = MappingProxyType(
     {
         Outcome.HTTP_INVALID: Face(400, _INVALID, "What was sent is not HTTP/1.x."),
+        Outcome.HEADER_INVALID: Face(400, _INVALID, "A header of the request can't be understood."),
         Outcome.HEAD_TOO_LARGE: Face(431, _INVALID, "The head of the request is too large."),
         Outcome.HEAD_TOO_SLOW: Face(408, _INVALID, "The head did not arrive in time."),
         Outcome.BODY_NOT_JSON: Face(400, _INVALID, "The body is not a JSON object."),
@@ -44,6 +45,9 @@ TABLE: Final[Mapping[Outcome, Face]] = MappingProxyType(
         ),
         Outcome.MODEL_NOT_PERMITTED: Face(
             403, "permission_error", "The key or the model does not allow this request."
+        ),
+        Outcome.MODALITY_UNSUPPORTED: Face(
+            400, _INVALID, "No backend of the model takes what the prompt holds beside text."
         ),
         Outcome.CONTEXT_TOO_LONG: Face(
             400, _INVALID, "Prompt and answer exceed the context of every backend."

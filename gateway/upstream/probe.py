@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import httpx
 
+from gateway.errors import ResponseMalformed
 from gateway.fleet.health.evidence import (
     Activity,
     Canary,
@@ -22,11 +23,14 @@ from gateway.fleet.health.evidence import (
 from gateway.fleet.telemetry.activity import read_activity
 from gateway.protocol.answer import answer_verdict
 from gateway.protocol.chunks import Protocol, Verdict
+from gateway.protocol.coding import decoder_for
 
 # A list of models is a few hundred bytes each; more than this is something else.
 _CARDS_KEPT: Final = 200
-# A real /metrics is 55 KB; several engines behind one port repeat a part of it.
+# A real /metrics is 55 to 60 KB; several engines behind one port repeat most of it.
 _MAX_METRICS_BYTES: Final = 4 * 1024 * 1024
+# Packing costs the engine's server more than 60 KB cost the network.
+_PLAIN: Final = MappingProxyType({"accept-encoding": "identity"})
 _CANARY_TEXT: Final = "1 2 3"
 _CANARY_WAYS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("v1/chat/completions", {"messages": [{"role": "user", "content": _CANARY_TEXT}]}),
@@ -90,20 +94,28 @@ class HealthProbe:
             # The client's own limit is for each read, and a body may come byte by byte.
             async with asyncio.timeout(self._limit_s):
                 body = await self._metrics()
-        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
+        except (OSError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, ResponseMalformed):
+            # A TimeoutError is an OSError too.
             return None
         return None if body is None else read_activity(body.decode("utf-8", "replace"))
 
     async def _metrics(self) -> bytes | None:
-        async with self._client.stream("GET", "metrics", extensions=self._extensions) as answer:
-            if answer.status_code != 200:
+        async with self._client.stream(
+            "GET", "metrics", headers=_PLAIN, extensions=self._extensions
+        ) as answer:
+            coding = answer.headers.get("content-encoding", "identity").strip().lower()
+            # The client would unpack each piece at once, however large that makes it.
+            decoder = decoder_for(coding.encode("latin-1", "replace"), _MAX_METRICS_BYTES)
+            if answer.status_code != 200 or (decoder is None and coding not in ("", "identity")):
                 return None
             pieces, size_bytes = [], 0
-            async for piece in answer.aiter_bytes():
-                pieces.append(piece)
+            async for piece in answer.aiter_raw():
                 size_bytes += len(piece)
                 if size_bytes > _MAX_METRICS_BYTES:
                     return None
+                pieces.append(piece if decoder is None else decoder.feed(piece))
+            if decoder is not None:
+                decoder.finish()
         return b"".join(pieces)
 
     async def canary(self, served_name: str, limit_s: float) -> Canary:

@@ -5,16 +5,19 @@ from random import Random
 from typing import Final
 
 from gateway.config.vocabulary import Tier
+from gateway.fleet.health.evidence import Activity
 from gateway.fleet.health.machine import State
 from gateway.fleet.learning.decode import DecodeSpeed, Kin
 from gateway.fleet.view import BackendFacts, BackendView, ModelView
-from gateway.fleet.work import Work, Working
+from gateway.fleet.work import Work
+from gateway.fleet.working import Working
 from gateway.placement.affinity import PrefixIndex
 from gateway.placement.cost import WEIGHTS, Weights
-from gateway.placement.lane import Lane, Want
+from gateway.placement.lane import Lane
 from gateway.placement.marginal import LeastCost
 from gateway.placement.order import Order
 from gateway.placement.rule import Rule
+from gateway.placement.want import Want
 from tests.sim.dispatch import Dispatch, KnownBackend, KnownFleet
 from tests.sim.peers import NOTHING
 from tests.sim.requests import KnownRequest, Usage
@@ -57,7 +60,6 @@ class Product:
                 request.prompt_tokens,
                 request.max_tokens,
                 request.prefix,
-                request.block_tokens,
                 request.tenant,
             )
         )
@@ -102,7 +104,16 @@ class Product:
         now: float,
     ) -> Sequence[Dispatch]:
         """As the protocol."""
-        self._works[backend].scraped(running, waiting, kv_usage_ratio, preemptions_total, now)
+        activity = Activity(
+            running=running,
+            waiting=waiting,
+            prompt_tokens=0,
+            generation_tokens=0,
+            kv_usage_ratio=kv_usage_ratio,
+            preemptions_total=preemptions_total,
+            kv_capacity_tokens=None,
+        )
+        self._works[backend].scraped(activity, now, now)
         return self._place(now) if len(self._lane) else NOTHING
 
     def _place(self, now: float) -> Sequence[Dispatch]:
@@ -118,8 +129,6 @@ class Product:
                 want.limit_tokens,
                 self._lane.lengths,
             )
-            if work.load(now).running >= work.decode.cap:
-                work.decode.looked(now)
             work.begin(working, now)
             self._workings[want.id] = working
             self._indexes[name].add(want.prefix)
@@ -127,7 +136,7 @@ class Product:
         return sends
 
     def _view(self, now: float) -> ModelView:
-        has_backlog = len(self._lane) > 1
+        has_backlog = self._lane.has_lasting_backlog(now)
         views = []
         for facts, work in zip(self._facts, self._works, strict=True):
             load, speed = work.load(now), work.speed()
@@ -143,7 +152,6 @@ def _facts(index: int, backend: KnownBackend) -> BackendFacts:
         served_name="m",
         tier=Tier.EAGER if is_eager else Tier.GRAPH,
         weight=1.0,
-        cap=backend.max_num_seqs,
         hard_limit=backend.max_num_seqs,
         max_model_len=None,
         state=State.UP,

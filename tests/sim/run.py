@@ -130,7 +130,10 @@ def _names(text: str, known: Sequence[str], what: str) -> list[str]:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Simulate placement policies in virtual time.")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each pair, seeds 1 to N")
+    parser.add_argument("--goals", action="store_true", help="check the targets on all scenarios")
+    parser.add_argument("--short", action="store_true", help="the same, fewer seeds and peers")
+    parser.add_argument("--seeds", type=int, help="runs of each pair: 3; 10 with --goals")
+    parser.add_argument("--first-seed", type=int, help="1; 1001 with --goals")
     parser.add_argument("--requests", type=int, default=500, help="x3-4 on fast fleets")
     parser.add_argument("--scenario", default="chat", help="names with commas, or all")
     parser.add_argument(
@@ -144,9 +147,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command: tables on stderr, one JSON object as the last line of stdout."""
-    options = parse(arguments)
+def compare(options: argparse.Namespace) -> int:
+    """Tables on stderr, one JSON object as the last line of stdout."""
+    first, count = options.first_seed or 1, options.seeds or 3
     scenarios = _names(options.scenario, list(SCENARIOS), "scenario")
     policies = _names(options.policy, [*POLICIES, CLAIRVOYANT], "policy")
     _names(options.against, [*POLICIES, CLAIRVOYANT], "policy")
@@ -164,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         for scenario in scenarios
         for policy in policies
-        for seed in range(1, options.seeds + 1)
+        for seed in range(first, first + count)
     ]
     rows = run_tasks(tasks, options.workers)
     everything: list[object] = []
@@ -176,3 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         json.dumps({"against": options.against, "requests": options.requests, "rows": everything})
     )
     return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The free comparison as a command."""
+    return compare(parse(arguments))

@@ -129,7 +129,7 @@ class Activity:
     Tokens are counters since the engine's start (vLLM docs, "Metrics": prompt_tokens_total,
     generation_tokens_total). A prompt is counted when its first token is there, whole; while it is
     read in chunks only the KV usage (0 to 1) moves (vllm/v1/metrics/stats.py). With several engines
-    the usage is that of the fullest. The capacity is None where it can't be told.
+    the usage is their mean, weighed by capacity. The capacity is None where it can't be told.
     """
 
     running: float

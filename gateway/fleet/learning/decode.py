@@ -2,6 +2,10 @@
 
 from typing import Final
 
+from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale
+
+__all__ = ["BAND", "LOOK_AGAIN_S", "DecodeSpeed", "Kin", "Line", "Scale"]
+
 BAND: Final = 0.85
 """A batch counts as good when its tokens a second are at least this share of the best."""
 
@@ -9,72 +13,22 @@ LOOK_AGAIN_S: Final = 1800.0
 """Seconds after which the eager region is looked at once more."""
 
 _LOOK_LASTS_S: Final = 60.0
-_DECAY_A_TOKEN: Final = 0.9995
 _MOST_TOKENS: Final = 32.0
 _EAGER_FACTOR: Final = 3.0
-_STEEPEST: Final = 0.2
-_SLOPE_PRIOR: Final = 0.02
-_SHRINK: Final = 60.0
 _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
-_FIRST_CAP: Final = 2
 _MEMORY_TOKENS: Final = 500.0
-
-
-class Line:
-    """A decayed weighted least squares of step time by batch size, its slope shrunk and bound."""
-
-    __slots__ = ("_sx", "_sxx", "_sxy", "_sy", "weight")
-
-    def __init__(self) -> None:
-        self.weight = 0.0
-        self._sx = self._sy = self._sxx = self._sxy = 0.0
-
-    def add(self, size: float, step_s: float, weight: float) -> None:
-        """Notes one measurement."""
-        keep = _DECAY_A_TOKEN**weight
-        self.weight = keep * self.weight + weight
-        self._sx = keep * self._sx + weight * size
-        self._sy = keep * self._sy + weight * step_s
-        self._sxx = keep * self._sxx + weight * size * size
-        self._sxy = keep * self._sxy + weight * size * step_s
-
-    def fit(self) -> tuple[float, float]:
-        """Intercept and slope in seconds; the weight must not be 0."""
-        mean_x, mean_y = self._sx / self.weight, self._sy / self.weight
-        spread = max(0.0, self._sxx - self.weight * mean_x * mean_x)
-        joint = self._sxy - self.weight * mean_x * mean_y
-        prior = _SLOPE_PRIOR * mean_y
-        slope = (joint + _SHRINK * prior) / (spread + _SHRINK)
-        slope = min(max(slope, 0.0), _STEEPEST * mean_y)
-        return mean_y - slope * mean_x, slope
-
-
-class Kin:
-    """What engines alike share: one of them looks beyond the graph for all.
-
-    `eager` is what the eager region takes, intercept and slope as multiples of a step at the
-    largest captured size; None before one has seen it.
-    """
-
-    __slots__ = ("eager", "look_began_s", "seen_s")
-
-    def __init__(self) -> None:
-        self.eager: tuple[float, float] | None = None
-        self.look_began_s = float("-inf")
-        self.seen_s = float("-inf")
-
-    def __repr__(self) -> str:
-        return f"<Kin eager {self.eager}>"
 
 
 class DecodeSpeed:
     """Step times of one backend, learnt from the time between tokens of its streams.
 
-    `sizes` are the captured batch sizes, () for an eager engine, None when nobody told: then a
-    slow start finds out how far the graph reaches. `limit` is max_num_seqs. `prior_s` is what a
-    step is thought to take before anything was seen. `kin` is shared by engines that are alike.
+    `sizes` are the captured batch sizes, () for an eager engine, None when nobody told: then the
+    graph is thought to reach as far as the engine's own choice does, until a larger batch turns out
+    to be worse than a smaller one. `limit` is max_num_seqs. `prior_s` is what a
+    step is thought to take before anything was seen. `kin` is shared by engines that are alike,
+    `scale` by all of a model.
     """
 
     __slots__ = (
@@ -89,15 +43,21 @@ class DecodeSpeed:
         "_odd",
         "_pads",
         "_prior_s",
+        "_scale",
+        "_scale_version",
         "_sizes",
         "_steps",
-        "_trial",
         "cap",
         "version",
     )
 
     def __init__(
-        self, sizes: tuple[int, ...] | None, limit: int, prior_s: float, kin: Kin | None = None
+        self,
+        sizes: tuple[int, ...] | None,
+        limit: int,
+        prior_s: float,
+        kin: Kin | None = None,
+        scale: Scale | None = None,
     ) -> None:
         self._sizes = sizes
         self._limit = limit
@@ -108,13 +68,13 @@ class DecodeSpeed:
         self._graph = Line()
         self._eager = Line()
         self._kin = kin or Kin()
+        self._scale = scale or Scale()
+        self._scale_version = 0
         self._means: dict[int, tuple[float, float]] = {}
         self._odd = 0
-        self._good = min(_FIRST_CAP, limit)
-        self._bad = limit + 1
-        self._trial = self._good
+        self._good = 1
+        self._bad: int | None = None
         if sizes is None:
-            self._largest = limit
             self._pads = list(range(limit + 2))
         self.version = 0
         self._steps: tuple[float, ...] = ()
@@ -125,6 +85,11 @@ class DecodeSpeed:
         return f"<DecodeSpeed cap {self.cap}, {self.step_s(1) * 1000:.1f} ms alone>"
 
     @property
+    def limit(self) -> int:
+        """The most sequences that the engine runs at once, max_num_seqs."""
+        return self._limit
+
+    @property
     def largest(self) -> int:
         """The largest batch that runs on the graph, as far as known; 0 for an eager engine."""
         return self._largest
@@ -132,7 +97,14 @@ class DecodeSpeed:
     @property
     def steps(self) -> tuple[float, ...]:
         """Seconds a step takes, by batch size from 0 to max_num_seqs + 1."""
+        if not self._is_seen and self._scale.version != self._scale_version:
+            self._refresh()
         return self._steps
+
+    @property
+    def scale_ratio(self) -> float:
+        """How much longer than thought it probably takes; 1 once it was seen itself."""
+        return 1.0 if self._is_seen else self._scale.ratio
 
     @property
     def samples_tokens(self) -> tuple[float, float]:
@@ -145,8 +117,9 @@ class DecodeSpeed:
 
     def cap_with(self, has_backlog: bool, now: float) -> int:
         """The cap, and one more when it is time to look beyond the largest captured size."""
-        if self._sizes is None and self._bad > self._good + 1:
-            return min(self._trial, self._limit)
+        if self._sizes is None:
+            if self._bad is not None and self._bad > self._good + 1:
+                return min((self._good + self._bad) // 2, self._limit)
         if not self.may_look(has_backlog, now):
             return self.cap
         return self.cap + 1
@@ -181,7 +154,7 @@ class DecodeSpeed:
         else:
             self._odd = 0
         if self._sizes is None:
-            self._climb(size, step_s, weight)
+            self._find_edge(size, step_s, weight)
         elif size <= self._largest:
             self._graph.add(self._pads[size], step_s, weight)
         else:
@@ -189,13 +162,18 @@ class DecodeSpeed:
         if size > self._largest:
             self._kin.seen_s = now
         self._refresh()
+        self._scale.note(self._steps[1] / self._prior_s)
         if self._eager.weight and self._graph.weight and self._largest:
             a, b = self._eager.fit()
             self._kin.eager = (a / self._steps[self._largest], b / self._steps[self._largest])
 
-    def forget(self) -> None:
-        """The engine was started anew, maybe with other flags."""
-        self.__init__(self._sizes, self._limit, self._prior_s, self._kin)  # type: ignore[misc]
+    def anew(self) -> "DecodeSpeed":
+        """For an engine that was started anew, maybe with other flags; kin stay kin."""
+        return DecodeSpeed(self._sizes, self._limit, self._prior_s, self._kin, self._scale)
+
+    @property
+    def _is_seen(self) -> bool:
+        return self._graph.weight > 0 or self._eager.weight > 0
 
     def _is_new(self, size: int) -> bool:
         line = self._graph if size <= self._largest else self._eager
@@ -203,33 +181,39 @@ class DecodeSpeed:
             return size not in self._means
         return line.weight < _SEEN_TOKENS
 
-    def _climb(self, size: int, step_s: float, weight: float) -> None:
-        """The slow start: half as much again while the rate holds, then halve the interval."""
+    def _find_edge(self, size: int, step_s: float, weight: float) -> None:
+        """Notes a mean by batch size; a size that is worse than a smaller one lies off the graph.
+
+        Then the interval between the largest good one and the smallest bad one is halved.
+        """
         means = self._means
         before_s, seen = means.get(size, (step_s, 0.0))
         seen = min(seen, _MEMORY_TOKENS)
         means[size] = (before_s + weight / (seen + weight) * (step_s - before_s), seen + weight)
-        best = max((n / mean_s for n, (mean_s, _) in means.items() if n < size), default=0.0)
-        if size / means[size][0] < BAND * best:
-            if size <= self._good:
-                # What was thought good was not: the edge lies below.
-                self._good = max((n for n in means if n < size), default=1)
-            self._bad = min(self._bad, size)
-        elif size < self._bad:
+        below = size if self._bad is None else min(size, self._bad)
+        rates = [n / mean_s for n, (mean_s, _) in means.items() if n < below]
+        if rates and size / means[size][0] < BAND * max(rates):
+            self._bad = size if self._bad is None else min(self._bad, size)
+            known = [n for n in (*means, self._good) if n < self._bad]
+            self._good = max(known, default=1)
+        elif rates and self._bad is not None and size >= self._bad:
+            # It was thought to be bad, and is not.
+            self._good, self._bad = size, None if size >= self._limit else size + 1
+        elif self._bad is not None and size < self._bad:
             self._good = max(self._good, size)
-        if self._bad > self._limit:
-            self._trial = self._good
-            if means.get(self._good, (0.0, 0.0))[1] >= _SEEN_TOKENS:
-                self._trial = min(self._limit, max(self._good + 1, round(1.5 * self._good)))
-        else:
-            self._trial = max(self._good, (self._good + self._bad) // 2)
-            self._largest = self._good
+        edge = self._limit + 1 if self._bad is None else self._bad
         self._graph, self._eager = Line(), Line()
         for n, (mean_s, n_weight) in means.items():
-            line = self._graph if n < self._bad else self._eager
+            line = self._graph if n < edge else self._eager
             line.add(n, mean_s, n_weight)
 
+    def _take_edge(self) -> None:
+        """The edge of the graph as far as it has been found."""
+        self._largest = self._limit if self._bad is None else min(self._good, self._limit)
+
     def _refresh(self) -> None:
+        if self._sizes is None:
+            self._take_edge()
         graph, eager = self._graph, self._eager
         is_eager_only = self._largest == 0
         base = eager if is_eager_only else graph
@@ -237,7 +221,9 @@ class DecodeSpeed:
         if base.weight:
             a, b = base.fit()
         else:
-            a, b = self._prior_s * (1.0 - _SLOPE_PRIOR), _SLOPE_PRIOR * self._prior_s
+            prior_s = self._prior_s * self._scale.ratio
+            self._scale_version = self._scale.version
+            a, b = prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
         # Decisions follow the line, not the stairs of padding: whoever steps onto the next stair
         # would be charged for all who come after it.
         for size in range(1, min(self._largest, self._limit) + 1):

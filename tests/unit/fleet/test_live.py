@@ -20,9 +20,9 @@ from gateway.fleet.health.evidence import (
 )
 from gateway.fleet.health.machine import State
 from gateway.fleet.listing import listed_model, listed_models
-from gateway.fleet.live import REFUSED_NAME_HOLD_S
 from gateway.fleet.registry import Registry
 from gateway.fleet.report import is_any_servable, report
+from gateway.fleet.served import REFUSED_NAME_HOLD_S
 from gateway.fleet.speed import SpeedSample
 from gateway.fleet.view import Standing
 
@@ -73,8 +73,8 @@ def test_a_view_is_a_snapshot() -> None:
     assert [b.in_flight for b in before.backends] == [0, 0]
     assert [b.in_flight for b in during.backends] == [1, 0]
     facts = before.backends[0].facts
-    assert (facts.cap, facts.hard_limit, facts.max_model_len) == (4, 8, 8192)
-    assert before.backends[1].facts.cap == 8
+    assert (facts.hard_limit, facts.max_model_len) == (8, 8192)
+    assert [backend.cap for backend in before.backends] == [4, 8]
 
 
 def test_what_is_learnt_shows_in_the_next_view() -> None:
@@ -95,10 +95,10 @@ def test_a_refused_name_is_not_asked_for_a_while() -> None:
     model = registry.names.models["public"]
     registry.backends["a"].refuse_name("m", 10.0)
     assert registry.view(model, 10.0).backends[0].facts.is_missing
-    assert [d.kind.value for d in registry.backends["a"].all_drift(10.0)] == ["refused_name"]
+    assert [d.kind.value for d in registry.backends["a"].served.all_drift(10.0)] == ["refused_name"]
     later = 10.0 + REFUSED_NAME_HOLD_S
     assert not registry.view(model, later).backends[0].facts.is_missing
-    assert registry.backends["a"].all_drift(later) == ()
+    assert registry.backends["a"].served.all_drift(later) == ()
 
 
 def test_fallbacks_leave_out_what_is_disabled() -> None:

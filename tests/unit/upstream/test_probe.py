@@ -1,12 +1,18 @@
 """One look at a backend: what each answer is taken for. The backend is scripted with respx."""
 
+import asyncio
+import gzip
 import json
+import ssl
+import tracemalloc
+import zlib
 
 import httpx
 import pytest
 import respx
 
 from gateway.fleet.health.evidence import (
+    Activity,
     Canary,
     CanaryFailed,
     CanaryOk,
@@ -17,6 +23,7 @@ from gateway.fleet.health.evidence import (
     ProbeTrouble,
 )
 from gateway.upstream.probe import HealthProbe, cards_in
+from tests.support.captures import FOLDER
 
 BASE = "http://backend.test:12320/pre"
 CARD = {
@@ -154,3 +161,107 @@ async def test_a_canary_that_breaks_has_failed() -> None:
     assert isinstance(await canary(), CanaryFailed)
     respx.post(CHAT).mock(side_effect=httpx.ReadTimeout("late"))
     assert isinstance(await canary(), CanaryFailed)
+
+
+METRICS = f"{BASE}/metrics"
+PAGE = (FOLDER / "30_metrics_under_load.txt").read_bytes()
+PACKED = gzip.compress(PAGE)
+
+
+async def activity(limit_s: float = 5.0) -> Activity | None:
+    probe = HealthProbe(BASE, None, True, None, limit_s)
+    try:
+        return await probe.activity()
+    finally:
+        await probe.close()
+
+
+@respx.mock
+async def test_counters_are_asked_for_unpacked() -> None:
+    asked = respx.get(METRICS).respond(200, content=PAGE)
+    seen = await activity()
+    assert seen is not None
+    assert (seen.running, seen.waiting, seen.kv_capacity_tokens) == (10.0, 2.0, 32768)
+    assert asked.calls.last.request.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [("gzip", PACKED), ("GZIP ", PACKED), ("deflate", zlib.compress(PAGE)), ("identity", PAGE)],
+)
+@respx.mock
+async def test_a_proxy_may_pack_them_all_the_same(coding: str, body: bytes) -> None:
+    head = {"content-encoding": coding}
+    answer = httpx.Response(200, headers=head, stream=httpx.ByteStream(body))
+    respx.get(METRICS).mock(side_effect=[answer])
+    seen = await activity()
+    assert seen is not None
+    assert seen.running == 10.0
+
+
+BOMB = gzip.compress(bytes(50_000_000), 9)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(404),
+        httpx.Response(401, content=PAGE),
+        httpx.Response(307, headers={"location": "/"}),
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, content=b"\xff\xfe\x00" * 100),
+        httpx.Response(200, content=PAGE + b"# filler\n" * 500_000),
+        httpx.ReadTimeout("slow"),
+        httpx.ConnectError("refused"),
+        httpx.RemoteProtocolError("cut"),
+        ssl.SSLError("bad record"),
+    ],
+)
+@respx.mock
+async def test_counters_that_cannot_be_read_are_none(answer: object) -> None:
+    respx.get(METRICS).mock(side_effect=[answer])
+    assert await activity() is None
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", PAGE),  # a lie
+        ("gzip", PACKED[:-20]),  # cut
+        ("br", PAGE),
+        ("gzip, gzip", gzip.compress(PACKED)),
+        ("gzip", BOMB),
+        ("gzip, gzip", gzip.compress(BOMB)),
+    ],
+)
+async def test_counters_packed_otherwise_are_none_and_cost_little(coding: str, body: bytes) -> None:
+    """The server is a real one, since a scripted answer is unpacked on its way."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\nconnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    probe = HealthProbe(f"http://127.0.0.1:{port}", None, True, None, 5.0)
+    tracemalloc.start()
+    try:
+        assert await probe.activity() is None
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+        await probe.close()
+        server.close()
+        await server.wait_closed()
+
+
+@respx.mock
+async def test_counters_that_come_too_late_are_none() -> None:
+    async def never(request: httpx.Request) -> httpx.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    respx.get(METRICS).mock(side_effect=never)
+    assert await activity(0.01) is None

@@ -1,0 +1,82 @@
+"""What step times are learnt with: a decayed line, and what engines tell one another."""
+
+from typing import Final
+
+_DECAY_A_TOKEN: Final = 0.9995
+_STEEPEST: Final = 0.2
+SLOPE_PRIOR: Final = 0.02
+_SHRINK: Final = 60.0
+_SLOWER_AT_MOST: Final = 2.0
+
+
+class Line:
+    """A decayed weighted least squares of step time by batch size, its slope shrunk and bound."""
+
+    __slots__ = ("_sx", "_sxx", "_sxy", "_sy", "weight")
+
+    def __init__(self) -> None:
+        self.weight = 0.0
+        self._sx = self._sy = self._sxx = self._sxy = 0.0
+
+    def add(self, size: float, step_s: float, weight: float) -> None:
+        """Notes one measurement."""
+        keep = _DECAY_A_TOKEN**weight
+        self.weight = keep * self.weight + weight
+        self._sx = keep * self._sx + weight * size
+        self._sy = keep * self._sy + weight * step_s
+        self._sxx = keep * self._sxx + weight * size * size
+        self._sxy = keep * self._sxy + weight * size * step_s
+
+    def fit(self) -> tuple[float, float]:
+        """Intercept and slope in seconds; the weight must not be 0."""
+        mean_x, mean_y = self._sx / self.weight, self._sy / self.weight
+        spread = max(0.0, self._sxx - self.weight * mean_x * mean_x)
+        joint = self._sxy - self.weight * mean_x * mean_y
+        prior = SLOPE_PRIOR * mean_y
+        slope = (joint + _SHRINK * prior) / (spread + _SHRINK)
+        slope = min(max(slope, 0.0), _STEEPEST * mean_y)
+        return mean_y - slope * mean_x, slope
+
+
+class Kin:
+    """What engines alike share: one of them looks beyond the graph for all.
+
+    `eager` is what the eager region takes, intercept and slope as multiples of a step at the
+    largest captured size; None before one has seen it.
+    """
+
+    __slots__ = ("eager", "look_began_s", "seen_s")
+
+    def __init__(self) -> None:
+        self.eager: tuple[float, float] | None = None
+        self.look_began_s = float("-inf")
+        self.seen_s = float("-inf")
+
+    def __repr__(self) -> str:
+        return f"<Kin eager {self.eager}>"
+
+
+class Scale:
+    """How the engines of one model compare with what was thought of them before they were seen.
+
+    What one has shown corrects what is thought of those that have not shown anything yet.
+    """
+
+    __slots__ = ("ratio", "version")
+
+    def __init__(self) -> None:
+        self.ratio = 1.0
+        self.version = 0
+
+    def __repr__(self) -> str:
+        return f"<Scale {self.ratio:.2f}>"
+
+    def note(self, ratio: float) -> None:
+        """One engine takes `ratio` times as long as was thought.
+
+        One that is far slower has a fault of its own, which says nothing of the others.
+        """
+        if ratio > _SLOWER_AT_MOST:
+            return
+        self.ratio += (ratio - self.ratio) * (0.1 if self.version else 1.0)
+        self.version += 1

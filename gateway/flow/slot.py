@@ -1,0 +1,109 @@
+"""A place at a backend: given by the line, kept while the request is there, given back once."""
+
+from collections.abc import Callable
+
+from gateway.fleet.learning.characters import TextSize
+from gateway.fleet.learning.model import ModelLessons
+from gateway.fleet.lease import Lease
+from gateway.fleet.names import Model
+from gateway.fleet.view import BackendFacts
+from gateway.fleet.working import Working
+from gateway.placement.affinity import PrefixIndex
+from gateway.protocol.usage import Usage
+
+
+class Slot:
+    """One request's place at one backend, with what is seen of its progress there.
+
+    `working` is None for requests that generate nothing.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_events",
+        "_index",
+        "_lease",
+        "_lessons",
+        "_now",
+        "_on_free",
+        "_output_tokens",
+        "_size",
+        "backend",
+        "model",
+        "working",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        backend: BackendFacts,
+        lease: Lease,
+        working: Working | None,
+        lessons: ModelLessons,
+        now: Callable[[], float],
+        on_free: Callable[[str], None],
+    ) -> None:
+        self.model = model
+        self.backend = backend
+        self.working = working
+        self._lease = lease
+        self._lessons = lessons
+        self._now = now
+        self._on_free = on_free
+        self._events = 0
+        self._output_tokens: int | None = None
+        self._size: TextSize | None = None
+        self._index: PrefixIndex | None = None
+        self._blocks: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Slot at {self.backend.name} {self.working!r}>"
+
+    def take(self) -> "Slot":
+        """Takes the place, before anybody else is placed."""
+        self._lease.__enter__()
+        if self.working is not None:
+            self._lease.backend.work.begin(self.working, self._now())
+        return self
+
+    def remembers(self, size: TextSize, index: PrefixIndex, blocks: tuple[int, ...]) -> None:
+        """The prompt is sent there: its blocks will be in the engine's cache."""
+        self._size, self._index, self._blocks = size, index, blocks
+        index.add(blocks)
+
+    def heard(self, events_total: int, is_held_up: bool) -> None:
+        """So many events of its stream have come in all."""
+        working, new = self.working, events_total - self._events
+        if working is None or new <= 0:
+            return
+        now = self._now()
+        working.is_held_up = working.is_held_up or is_held_up
+        if not self._events:
+            working.saw(1, now)
+            self._lease.backend.work.first_token(working, now)
+            new -= 1
+        self._events = events_total
+        if new:
+            working.saw(new, now)
+
+    def answered(self, usage: Usage | None) -> None:
+        """The answer is complete; what the engine counted is what is learnt, else the events."""
+        prompt_tokens = None if usage is None else usage.prompt_tokens
+        counted = None if usage is None else usage.completion_tokens
+        sequences = 1 if self.working is None else self.working.sequences
+        if counted is not None:
+            self._output_tokens = max(1, counted // sequences)
+        elif self._events:
+            self._output_tokens = max(1, self._events // sequences)
+        if prompt_tokens and self._size is not None:
+            self._lessons.text.add(self._size, prompt_tokens)
+
+    def give_back(self) -> None:
+        """Gives the place back; whoever waits for it is looked at."""
+        if self.working is not None:
+            work, output_tokens = self._lease.backend.work, self._output_tokens
+            work.end(self.working, self._now(), output_tokens)
+            if output_tokens is not None and self._index is not None:
+                self._index.add(self._blocks, output_tokens)
+        self._lease.__exit__(None, None, None)
+        self._on_free(self.backend.name)
