@@ -32,9 +32,10 @@ from gateway.flow.relay import beat
 from gateway.flow.request_ids import RequestIds
 from gateway.flow.target import Targets
 from gateway.observe.events import Events
+from gateway.observe.fleet_gauges import FleetCollector
 from gateway.observe.lines import LineWriter
 from gateway.observe.logs import Log, Sink
-from gateway.observe.metrics import FleetCollector, Metrics
+from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
 from gateway.settings import Settings, is_loopback
 from gateway.upstream.keys import read_backend_keys

@@ -28,7 +28,8 @@ from gateway.config.schema import (
 )
 from gateway.errors import Outcome
 from gateway.fleet.registry import Registry
-from gateway.observe.metrics import FleetCollector, Metrics
+from gateway.observe.fleet_gauges import FleetCollector
+from gateway.observe.metrics import Metrics
 from gateway.protocol.envelope import TABLE
 from gateway.settings import ENV_PREFIX, Settings
 

@@ -46,6 +46,7 @@ def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
         "aliases": list(model.config.aliases),
         "fallback_models": list(model.config.fallback_models),
         "backends": [name for name, _ in members],
+        "learnt": _lessons(fleet, model.name),
         "missing_on": [n for n, served in members if fleet.backends[n].served.misses(served, now)],
     }
 
@@ -63,6 +64,35 @@ def _engine(seen: Activity | None) -> dict[str, Any] | None:
     }
 
 
+def _learnt(backend: LiveBackend) -> dict[str, Any]:
+    """What its answers have taught: seconds a step takes alone and at the cap, prompt speed."""
+    work = backend.work
+    speed = work.speed()
+    graph_tokens, eager_tokens = work.decode.samples_tokens
+    return {
+        "step_alone_s": round(speed.steps[1], 5),
+        "step_at_cap_s": round(speed.steps[speed.cap], 5),
+        "step_at_limit_s": round(speed.steps[-1], 5),
+        "graph_reaches": work.decode.largest,
+        "prompt_tokens_per_s": round(1.0 / speed.token_s, 1),
+        "prompt_fixed_s": round(speed.fix_s, 4),
+        "kv_tokens": speed.kv_tokens,
+        "seen_tokens": {"graph": round(graph_tokens), "eager": round(eager_tokens)},
+        "seen_prompts": work.prefill.samples,
+    }
+
+
+def _lessons(fleet: Registry, name: str) -> dict[str, Any]:
+    """What was learnt of the model: how long its answers are, and tokens of text."""
+    lessons = fleet.lessons[name]
+    plain, wide = lessons.text.ratios
+    return {
+        "answer_tokens": round(lessons.lengths.left_tokens(0, None), 1),
+        "seen_answers": round(lessons.lengths.overall.samples),
+        "tokens_per_byte": {"plain": round(plain, 4), "wide": round(wide, 4)},
+    }
+
+
 def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
     health = backend.health
     return {
@@ -74,6 +104,7 @@ def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
         "tier": backend.config.tier.value,
         "in_flight": backend.in_flight,
         "cap": backend.cap,
+        "learnt": _learnt(backend),
         "hard_limit": backend.hard_limit,
         "max_model_len": backend.served.max_model_len(backend.config.served_name),
         "engine": _engine(backend.progress.activity),

@@ -1,14 +1,9 @@
 """What /metrics says. Labels come from the routing file or closed lists, never from clients."""
 
-from collections.abc import Callable, Iterable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
-from gateway.fleet.health.machine import State
-from gateway.fleet.registry import Registry
 from gateway.observe.counters import Counters, Histograms
 
 UNKNOWN_MODEL: Final = "unknown"
@@ -109,69 +104,3 @@ class Metrics:
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
-
-
-class FleetCollector(Collector):
-    """Gauges that are read off the fleet when /metrics is asked for."""
-
-    def __init__(self, fleet: Registry, waiting: Callable[[str], int] | None = None) -> None:
-        self._fleet = fleet
-        self._waiting = waiting
-
-    def collect(self) -> Iterable[Metric]:
-        """One sample per backend for load and state, one per configuration."""
-        in_flight = GaugeMetricFamily(
-            "gateway_in_flight_requests", "Requests at the backend now.", labels=["backend"]
-        )
-        cap = GaugeMetricFamily(
-            "gateway_backend_cap_requests",
-            "Requests at once that the backend serves well.",
-            labels=["backend"],
-        )
-        state = GaugeMetricFamily(
-            "gateway_backend_state", "1 for the backend's state.", labels=["backend", "state"]
-        )
-        drift = GaugeMetricFamily(
-            "gateway_backend_drift",
-            "Differences between the backend and the routing file at its last probe.",
-            labels=["backend"],
-        )
-        breaker = GaugeMetricFamily(
-            "gateway_backend_breaker_open",
-            "1 while the backend's circuit breaker is not closed.",
-            labels=["backend"],
-        )
-        engine = GaugeMetricFamily(
-            "gateway_backend_engine_requests",
-            "Requests in the engine at the last look, those of others included.",
-            labels=["backend", "state"],
-        )
-        kv_usage = GaugeMetricFamily(
-            "gateway_backend_kv_usage_ratio",
-            "Share of the engine's KV cache in use at the last look, 0 to 1.",
-            labels=["backend"],
-        )
-        for name, backend in self._fleet.backends.items():
-            seen = backend.progress.activity
-            if seen is not None:
-                engine.add_metric([name, "running"], seen.running)
-                engine.add_metric([name, "waiting"], seen.waiting)
-                kv_usage.add_metric([name], seen.kv_usage_ratio)
-            breaker.add_metric([name], float(backend.breaker.openings > 0))
-            in_flight.add_metric([name], backend.in_flight)
-            cap.add_metric([name], backend.cap)
-            drift.add_metric([name], len(backend.served.drift))
-            for possible in State:
-                state.add_metric([name, possible.value], float(backend.state is possible))
-        queued = GaugeMetricFamily(
-            "gateway_waiting_requests",
-            "Requests that wait for a free backend of the model.",
-            labels=["model"],
-        )
-        for model in self._fleet.names.models if self._waiting is not None else ():
-            queued.add_metric([model], self._waiting(model) if self._waiting else 0)
-        info = GaugeMetricFamily(
-            "gateway_config_info", "1 for the routing file in force.", labels=["version"]
-        )
-        info.add_metric([self._fleet.version], 1)
-        return [in_flight, cap, state, breaker, engine, kv_usage, drift, queued, info]

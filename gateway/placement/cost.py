@@ -20,10 +20,11 @@ class Weights(NamedTuple):
 
     others: float = 1.0
     """Delay of those that run there, 0.5 to 1."""
-    scarcity: float = 1.0
+    scarcity: float = 1.5
     """Price of a slot where slots are scarce, for each request that waits, 1 to 4."""
-    patience: float = 2.0
-    """How long a request thinks that a full backend takes to have a place, 1 to 4."""
+    patience: float = 4.0
+    """How long a request thinks that a full backend takes to have a place, 2 to 8: the larger,
+    the sooner it takes a slower backend instead."""
 
 
 WEIGHTS: Final = Weights()

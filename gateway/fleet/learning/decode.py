@@ -117,9 +117,8 @@ class DecodeSpeed:
 
     def cap_with(self, has_backlog: bool, now: float) -> int:
         """The cap, and one more when it is time to look beyond the largest captured size."""
-        if self._sizes is None:
-            if self._bad is not None and self._bad > self._good + 1:
-                return min((self._good + self._bad) // 2, self._limit)
+        if self._sizes is None and self._bad is not None and self._bad > self._good + 1:
+            return min((self._good + self._bad) // 2, self._limit)
         if not self.may_look(has_backlog, now):
             return self.cap
         return self.cap + 1

@@ -1,0 +1,118 @@
+"""Gauges that are read off the fleet when /metrics is asked for."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from gateway.fleet.health.machine import State
+from gateway.fleet.live import LiveBackend
+from gateway.fleet.registry import Registry
+
+
+class FleetCollector(Collector):
+    """Samples of load, state and what was learnt, by backend and by model."""
+
+    def __init__(self, fleet: Registry, waiting: Callable[[str], int] | None = None) -> None:
+        self._fleet = fleet
+        self._waiting = waiting
+
+    def collect(self) -> Iterable[Metric]:
+        """All of them, as they are now."""
+        yield from _load(self._fleet)
+        yield from _state(self._fleet)
+        yield from _engine(self._fleet)
+        yield from _learnt(self._fleet)
+        queued = _gauge(
+            "gateway_waiting_requests", "Requests that wait for a free backend.", "model"
+        )
+        for model in self._fleet.names.models if self._waiting is not None else ():
+            queued.add_metric([model], self._waiting(model) if self._waiting else 0)
+        yield queued
+        info = _gauge("gateway_config_info", "1 for the routing file in force.", "version")
+        info.add_metric([self._fleet.version], 1)
+        yield info
+
+
+def _gauge(name: str, told: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, told, labels=labels)
+
+
+def _load(fleet: Registry) -> Iterator[Metric]:
+    in_flight = _gauge("gateway_in_flight_requests", "Requests at the backend now.", "backend")
+    cap = _gauge(
+        "gateway_backend_cap_requests", "Requests at once that the backend serves well.", "backend"
+    )
+    for name, backend in fleet.backends.items():
+        in_flight.add_metric([name], backend.in_flight)
+        cap.add_metric([name], backend.cap)
+    yield from (in_flight, cap)
+
+
+def _state(fleet: Registry) -> Iterator[Metric]:
+    state = _gauge("gateway_backend_state", "1 for the backend's state.", "backend", "state")
+    drift = _gauge(
+        "gateway_backend_drift",
+        "Differences between the backend and the routing file at its last probe.",
+        "backend",
+    )
+    breaker = _gauge(
+        "gateway_backend_breaker_open",
+        "1 while the backend's circuit breaker is not closed.",
+        "backend",
+    )
+    for name, backend in fleet.backends.items():
+        breaker.add_metric([name], float(backend.breaker.openings > 0))
+        drift.add_metric([name], len(backend.served.drift))
+        for possible in State:
+            state.add_metric([name, possible.value], float(backend.state is possible))
+    yield from (state, breaker, drift)
+
+
+def _engine(fleet: Registry) -> Iterator[Metric]:
+    engine = _gauge(
+        "gateway_backend_engine_requests",
+        "Requests in the engine at the last look, those of others included.",
+        "backend",
+        "state",
+    )
+    kv_usage = _gauge(
+        "gateway_backend_kv_usage_ratio",
+        "Share of the engine's KV cache in use at the last look, 0 to 1.",
+        "backend",
+    )
+    for name, backend in fleet.backends.items():
+        seen = backend.progress.activity
+        if seen is not None:
+            engine.add_metric([name, "running"], seen.running)
+            engine.add_metric([name, "waiting"], seen.waiting)
+            kv_usage.add_metric([name], seen.kv_usage_ratio)
+    yield from (engine, kv_usage)
+
+
+def _learnt(fleet: Registry) -> Iterator[Metric]:
+    step = _gauge(
+        "gateway_backend_step_seconds",
+        "Learnt seconds of a decode step by batch: alone, at the cap, at max_num_seqs.",
+        "backend",
+        "batch",
+    )
+    prompt = _gauge(
+        "gateway_backend_prompt_tokens_per_second",
+        "Learnt speed of reading prompts that are not cached.",
+        "backend",
+    )
+    answer = _gauge("gateway_model_answer_tokens", "Learnt mean length of answers.", "model")
+    for name, backend in fleet.backends.items():
+        speed = backend.work.speed()
+        prompt.add_metric([name], 1.0 / speed.token_s)
+        for batch, size in _batches(backend):
+            step.add_metric([name, batch], speed.steps[size])
+    for name, lessons in fleet.lessons.items():
+        answer.add_metric([name], lessons.lengths.left_tokens(0, None))
+    yield from (step, prompt, answer)
+
+
+def _batches(backend: LiveBackend) -> tuple[tuple[str, int], ...]:
+    speed = backend.work.speed()
+    return (("alone", 1), ("cap", speed.cap), ("limit", len(speed.steps) - 2))
