@@ -17,6 +17,8 @@ _BIAS_FADES: Final = 0.995
 _TRUSTED_RATIO: Final = 0.1
 _EVENTS_NEEDED: Final = 32
 _UNSEEN_TOKENS: Final = 8
+# Within so much time what is left of answers hardly changes.
+_LOAD_LASTS_S: Final = 0.2
 _UNSEEN_SPREAD: Final = 0.2
 
 
@@ -31,6 +33,7 @@ class Work:
         "_excess_tokens",
         "_load",
         "_load_at_s",
+        "_load_until_s",
         "_running",
         "_scrapes",
         "_speed",
@@ -57,7 +60,7 @@ class Work:
         self._excess_tokens = 0.0
         self._scrapes = Scrapes(scrape_interval_s)
         self._load: Load | None = None
-        self._load_at_s = 0.0
+        self._load_at_s = self._load_until_s = 0.0
         self._speed: tuple[int, Speed] | None = None
 
     def __repr__(self) -> str:
@@ -151,12 +154,20 @@ class Work:
         self.restarts_total += 1
 
     def load(self, now: float) -> Load:
-        """What is there at `now`, for decisions."""
-        if self._load is not None and self._load_at_s == now:
-            return self._load
+        """What is there at `now`, for decisions; between two events it is reckoned now and then."""
+        known = self._load
+        if known is not None and now < self._load_until_s:
+            if now == self._load_at_s or not known.pending_s:
+                return known
+            passed_s = now - self._load_at_s
+            return known._replace(pending_s=max(0.0, known.pending_s - passed_s))
+        self._load = known = self._reckon(now)
+        self._load_at_s, self._load_until_s = now, now + _LOAD_LASTS_S
+        return known
+
+    def _reckon(self, now: float) -> Load:
         streaming = prompts = 0
-        left = pending = 0.0
-        context = 0.0
+        left = pending = context = 0.0
         oldest_s = now
         reading = self.prefill.reading
         step_s = self.decode.step_s(self._running)
@@ -167,7 +178,7 @@ class Work:
                 is_decoding, tokens = one.reckon(now, reading, step_s)
             done = int(tokens * ratio) if ratio != 1.0 else tokens
             context += one.prompt_tokens + done
-            left += one.lengths.left_tokens(done, one.limit_tokens)
+            left += one.lengths.left_tokens(done, one.limit_tokens) * one.sequences
             if is_decoding:
                 streaming += one.sequences
                 continue
@@ -181,9 +192,7 @@ class Work:
         if self._scrapes.gauges_at(now) is not None:
             context += self._excess_tokens
             running += self._counted_others(now)
-        self._load = Load(running, streaming, left, max(0.0, pending), context)
-        self._load_at_s = now
-        return self._load
+        return Load(running, streaming, left, max(0.0, pending), context)
 
     def speed(self) -> Speed:
         """What was learnt, for decisions."""

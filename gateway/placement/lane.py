@@ -115,9 +115,13 @@ class Lane:
         reserved: dict[str, int] = {}
         closed: set[str] = set()
         has_room = _has_room(view)
+        is_stale = False
         for want in self._in_order(view, now):
             if want not in self._held:
                 continue
+            if is_stale:
+                view, is_stale = look(), False
+                has_room = _has_room(view)
             if not has_room and want.kind is Kind.GENERATE and _may_wait(want, view):
                 continue
             options = self._options(want, view, reserved, closed)
@@ -139,8 +143,7 @@ class Lane:
             self.leave(want)
             self._note_placed(want, option, now)
             yield Placed(want, option.backend, view, tuple(want.tried), tuple(options), choice)
-            view = look()
-            has_room = _has_room(view)
+            is_stale = True
 
     def _options(
         self, want: Want, view: ModelView, reserved: dict[str, int], closed: set[str]
