@@ -42,6 +42,7 @@ from gateway.observe.trails import ANSWERED, Trails
 from gateway.protocol.chunks import Protocol
 from gateway.protocol.endpoints import Endpoint
 from gateway.protocol.envelope import ErrorView
+from gateway.protocol.response_id import response_id_in
 from gateway.protocol.transcript import Transcript
 from gateway.recovery.resume import why_not
 
@@ -148,6 +149,7 @@ class Flow:
             if isinstance(answer, Failed):
                 return answer
             if not isinstance(answer, StreamAnswer):
+                self._keep_home(call, slot, answer.body)
                 await relay_whole(call, answer)
                 slot.answered(None if answer.reading is None else answer.reading.usage)
                 call.trail.ended(ANSWERED, "", now())
@@ -156,6 +158,7 @@ class Flow:
                 return None
             began_s = now()
             call.ttft_s = call.ttft_s or began_s - call.started_s
+            self._keep_home(call, slot, answer.opening)
             broken = await relay_stream(call, answer, target.told, course, slot)
         if broken is not None:
             return Failed(broken)
@@ -163,6 +166,13 @@ class Flow:
         call.trail.ended(ANSWERED, "", now())
         self.lessons.streamed(backend.name, answer.stream, company, began_s, now())
         return None
+
+    def _keep_home(self, call: Call, slot: Slot, begin: bytes) -> None:
+        """A stored response can only be continued where it is stored."""
+        if call.endpoint.protocol is Protocol.RESPONSES:
+            response_id = response_id_in(begin)
+            if response_id is not None:
+                self.halls.answered(response_id, slot.backend.name)
 
     async def _recover(self, call: Call, course: Course, slot: Slot, failed: Failed) -> None:
         """Learns from a failed attempt and sets the course for the next; may raise `Refusal`."""

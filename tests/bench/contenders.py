@@ -13,6 +13,7 @@ from tests.bench.fleet import HOST, Member
 from tests.bench.peers import Tools
 
 GATEWAY_PROBE_S: Final = 5.0
+SCRAPE_S: Final = 1.0
 ROUTER_POLL_S: Final = 30.0
 """Of vllm-router: how often it asks for loads, by the option named after the check at start."""
 ROUTER_HEALTH_S: Final = 60.0
@@ -78,6 +79,7 @@ def _gateway(site: Site) -> list[str]:
     return [
         *fleet.COMMAND,
         *("serve", "--config-file", str(file), "--host", HOST, "--port", str(site.port)),
+        *("--scrape-interval-s", f"{SCRAPE_S / site.scale:.4g}"),
         *("--probe-interval-s", f"{probe_s:.4g}", "--no-access-log", "--log-level", "warning"),
     ]
 

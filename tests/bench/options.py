@@ -11,8 +11,8 @@ from tests.bench.peers import PEERS_VENV_VARIABLE, default_venv
 
 LOADS: Final = (0.6, 0.75)
 SEEDS: Final = 3
-REQUESTS: Final = 140
-SCALE: Final = 15.0
+REQUESTS: Final = 300
+SCALE: Final = 20.0
 QUICK_LOADS: Final = (0.75,)
 QUICK_SEEDS: Final = 1
 QUICK_REQUESTS: Final = 100

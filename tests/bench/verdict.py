@@ -20,20 +20,26 @@ COMPARED: Final = ("e2e_mean_s", "e2e_p95_s", "ttft_p50_s", "ttft_p95_s", "tpot_
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The gateway against the best policy of one kind of peer, at one load."""
+    """The gateway against the best policy of one kind of peer, at one load.
+
+    The best is the one with the least mean end-to-end time; `strictest` names for each figure the
+    policy that leaves the gateway its worst ratio, whatever that policy costs elsewhere.
+    """
 
     load: float
     kind: Kind
     ratios: Mapping[str, Against]
-    """By figure; each names the peer that is best in it."""
+    """By figure, all against the same peer."""
+    strictest: Mapping[str, Against]
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        ratios = {
-            name: {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(a).items()}
-            for name, a in self.ratios.items()
+        return {
+            "load": self.load,
+            "against": self.kind,
+            "ratios": _rounded(self.ratios),
+            "strictest": _rounded(self.strictest),
         }
-        return {"load": self.load, "against": self.kind, "ratios": ratios}
 
 
 def by_name(trials: Sequence[Trial], load: float) -> dict[str, dict[int, Figures]]:
@@ -51,12 +57,23 @@ def compare(trials: Sequence[Trial], load: float, kind: Kind) -> Comparison:
     ours = runs.get(GATEWAY.name, {})
     names = {trial.contender.name for trial in trials if trial.contender.kind is kind}
     peers = {name: runs[name] for name in sorted(names & runs.keys())}
-    found = {
-        name: against
-        for name in COMPARED
-        if (against := against_best(ours, peers, name)) is not None
+    best = against_best(ours, peers, COMPARED[0])
+    rivals = {} if best is None else {best.peer: peers[best.peer]}
+    return Comparison(load, kind, _ratios(ours, rivals), _ratios(ours, peers))
+
+
+def _ratios(
+    ours: Mapping[int, Figures], peers: Mapping[str, Mapping[int, Figures]]
+) -> dict[str, Against]:
+    found = {name: against_best(ours, peers, name) for name in COMPARED}
+    return {name: against for name, against in found.items() if against is not None}
+
+
+def _rounded(ratios: Mapping[str, Against]) -> dict[str, object]:
+    return {
+        name: {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(a).items()}
+        for name, a in ratios.items()
     }
-    return Comparison(load, kind, found)
 
 
 def comparisons(trials: Sequence[Trial], loads: Sequence[float]) -> list[Comparison]:
