@@ -14,11 +14,12 @@ DEMO_PORT ?= 8000
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short clean
+.PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short \
+  sim sim-short bench-routing bench-decisions clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
-	  while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
+	  while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
 
 venv: $(VENV)/.ready ## Create .venv with the locked versions of everything
 
@@ -73,6 +74,18 @@ chaos: venv ## Faults under load, every answer compared; writes docs/failures.md
 
 chaos-short: venv ## The same in about a minute, some faults only
 	@$(BIN)/python scripts/chaos.py --short
+
+sim: venv ## Placement against other policies in virtual time: ten seeds, all targets (8 minutes)
+	@$(BIN)/python scripts/sim.py --goals
+
+sim-short: venv ## The same with two seeds and fewer policies (1 minute)
+	@$(BIN)/python scripts/sim.py --goals --short
+
+bench-routing: venv ## Routing compared live with vllm-router and nginx (30 minutes; QUICK=1: 4)
+	@$(BIN)/python scripts/bench_routing.py $(if $(filter-out 0,$(QUICK)),--quick)
+
+bench-decisions: venv ## What one decision costs, by size of the fleet (1 minute)
+	@$(BIN)/python scripts/bench_decisions.py
 
 clean: ## Remove .venv, caches and build output
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

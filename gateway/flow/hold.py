@@ -165,7 +165,8 @@ class Halls:
         try:
             self._pump(model)
             if not waiter.done():
-                self._check(model, lane)
+                if not call.attempts:
+                    self._check(model, lane)
                 now = self._now()
                 view = self._fleet.view(model, now)
                 call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)

@@ -28,6 +28,8 @@ NOT_HOME_S: Final = 0.25
 BOUND_S: Final = 3600.0
 
 _QUEUE_WINDOW_S: Final = 20.0
+_PACES_NEEDED: Final = 5
+_PACE_SHARE: Final = 0.15
 # A request that waits so long for memory closes its backend to those behind it.
 _CLOSES_AFTER_S: Final = 20.0
 _UNBOUNDED: Final = 1_000_000_000
@@ -46,6 +48,7 @@ class Lane:
         "_mean_held_at_s",
         "_order",
         "_pace_s",
+        "_paces",
         "_placed_at_s",
         "_placed_total",
         "_rule",
@@ -71,7 +74,8 @@ class Lane:
         self._mean_held_at_s = -math.inf
         self._placed_total = 0
         self._placed_at_s = -math.inf
-        self._pace_s: float | None = None
+        self._pace_s = 0.0
+        self._paces = 0
         self._served = Served()
         self.lengths = lengths or OutputLengths()
 
@@ -103,7 +107,7 @@ class Lane:
 
     def wait_s(self, position: int) -> float | None:
         """How long the one at `position` (1 is next) will wait, by the pace of late; or None."""
-        return None if self._pace_s is None else position * self._pace_s
+        return position * self._pace_s if self._paces >= _PACES_NEEDED else None
 
     def plan(self, look: Callable[[], ModelView], now: float, draw: Draw) -> Iterator[Placed]:
         """Decides about those that wait, in order, and takes those out that are decided about.
@@ -204,8 +208,8 @@ class Lane:
         if self._held:
             gap_s = now - self._placed_at_s
             if gap_s < _QUEUE_WINDOW_S:
-                known_s = self._pace_s
-                self._pace_s = gap_s if known_s is None else known_s + 0.1 * (gap_s - known_s)
+                self._paces += 1
+                self._pace_s += max(1.0 / self._paces, _PACE_SHARE) * (gap_s - self._pace_s)
         self._placed_at_s = now
         speed, ask = option.backend.speed, option.ask
         decode_s = ask.output_tokens * speed.steps[speed.cap] / speed.cap
