@@ -18,6 +18,7 @@ _EAGER_FACTOR: Final = 3.0
 _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
+_SAME_RATIO: Final = 0.003
 _MEMORY_TOKENS: Final = 500.0
 
 
@@ -45,6 +46,7 @@ class DecodeSpeed:
         "_prior_s",
         "_scale",
         "_scale_version",
+        "_shape",
         "_sizes",
         "_steps",
         "cap",
@@ -78,6 +80,7 @@ class DecodeSpeed:
             self._pads = list(range(limit + 2))
         self.version = 0
         self._steps: tuple[float, ...] = ()
+        self._shape: tuple[float, ...] = ()
         self.cap = 0
         self._refresh()
 
@@ -211,42 +214,63 @@ class DecodeSpeed:
         self._largest = self._limit if self._bad is None else min(self._good, self._limit)
 
     def _refresh(self) -> None:
+        """Brings step times and cap up to what was learnt, if that has moved."""
         if self._sizes is None:
             self._take_edge()
-        graph, eager = self._graph, self._eager
-        is_eager_only = self._largest == 0
-        base = eager if is_eager_only else graph
-        steps = [0.0] * (self._limit + 2)
-        if base.weight:
-            a, b = base.fit()
-        else:
-            prior_s = self._prior_s * self._scale.ratio
-            self._scale_version = self._scale.version
-            a, b = prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
+        largest, limit = self._largest, self._limit
+        lower = self._lower()
+        upper = lower if largest in (0, limit) else self._upper(lower)
+        # What nobody has seen is no reason to leave the graph: that is what the look is for.
+        is_beyond_known = not largest or self._eager.weight > 0 or self._kin.eager is not None
+        furthest = limit if is_beyond_known else min(limit, largest)
+        shape = (largest, furthest, *lower, *upper)
+        if self._steps and _is_near(shape, self._shape):
+            return
+        self._shape = shape
         # Decisions follow the line, not the stairs of padding: whoever steps onto the next stair
         # would be charged for all who come after it.
-        for size in range(1, min(self._largest, self._limit) + 1):
-            steps[size] = a + b * size
-        if not is_eager_only and self._largest < self._limit:
-            known = steps[self._largest]
-            if eager.weight:
-                a, b = eager.fit()
-                # Off the graph nothing is faster than on it.
-                a = max(a, known - b * (self._largest + 1))
-            else:
-                told = self._kin.eager or (_EAGER_FACTOR, 0.0)
-                a, b = told[0] * known, told[1] * known
-        for size in range(max(1, self._largest + 1), self._limit + 1):
-            steps[size] = a + b * size
-        steps[0] = 0.0
-        steps[-1] = steps[-2]
-        self._steps = tuple(steps)
-        # What nobody has seen is no reason to leave the graph: that is what the look is for.
-        is_beyond_known = is_eager_only or eager.weight > 0 or self._kin.eager is not None
-        furthest = self._limit if is_beyond_known else min(self._limit, self._largest)
-        best = max(n / steps[n] for n in range(1, furthest + 1))
-        self.cap = max(n for n in range(1, furthest + 1) if n / steps[n] >= BAND * best)
+        steps = [0.0] + [lower[0] + lower[1] * n for n in range(1, min(largest, limit) + 1)]
+        steps += [upper[0] + upper[1] * n for n in range(len(steps), limit + 1)]
+        self._steps = (*steps, steps[-1])
+        # Along a line the rate grows with the batch, so only the ends of the two regions count.
+        self.cap = furthest
+        if 0 < largest < furthest:
+            rate = furthest / steps[furthest]
+            if rate < BAND * max(rate, largest / steps[largest]):
+                self.cap = largest
         self.version += 1
+
+    def _lower(self) -> tuple[float, float]:
+        """The line on the graph, or of an eager engine."""
+        base = self._graph if self._largest else self._eager
+        if base.weight:
+            return base.fit()
+        prior_s = self._prior_s * self._scale.ratio
+        self._scale_version = self._scale.version
+        return prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
+
+    def _upper(self, lower: tuple[float, float]) -> tuple[float, float]:
+        """The line off the graph, of an engine that has one."""
+        known_s = lower[0] + lower[1] * self._largest
+        if not self._eager.weight:
+            told = self._kin.eager or (_EAGER_FACTOR, 0.0)
+            return told[0] * known_s, told[1] * known_s
+        a, b = self._eager.fit()
+        # Off the graph nothing is faster than on it.
+        return max(a, known_s - b * (self._largest + 1)), b
+
+
+def _is_near(shape: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two shapes differ by so little that no decision would."""
+    if shape[:2] != other[:2]:
+        return False
+    size = max(1.0, shape[0])
+    for at in (2, 4):
+        for n in (1.0, size, shape[1]):
+            one, two = shape[at] + shape[at + 1] * n, other[at] + other[at + 1] * n
+            if abs(one - two) > _SAME_RATIO * two:
+                return False
+    return True
 
 
 def _padding(sizes: list[int], limit: int) -> list[int]:

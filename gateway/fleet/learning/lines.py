@@ -6,6 +6,7 @@ _DECAY_A_TOKEN: Final = 0.9995
 _STEEPEST: Final = 0.2
 SLOPE_PRIOR: Final = 0.02
 _SHRINK: Final = 60.0
+_OWN_SHARE: Final = 0.8
 _SLOWER_AT_MOST: Final = 2.0
 
 
@@ -28,13 +29,15 @@ class Line:
         self._sxy = keep * self._sxy + weight * size * step_s
 
     def fit(self) -> tuple[float, float]:
-        """Intercept and slope in seconds; the weight must not be 0."""
+        """Intercept, above 0, and slope in seconds; the weight must not be 0."""
         mean_x, mean_y = self._sx / self.weight, self._sy / self.weight
         spread = max(0.0, self._sxx - self.weight * mean_x * mean_x)
         joint = self._sxy - self.weight * mean_x * mean_y
-        prior = SLOPE_PRIOR * mean_y
+        # However large the batches, a part of the step is the engine's own: no line goes below it.
+        steepest = min(_STEEPEST, _OWN_SHARE / mean_x) * mean_y
+        prior = min(SLOPE_PRIOR * mean_y, steepest / 4)
         slope = (joint + _SHRINK * prior) / (spread + _SHRINK)
-        slope = min(max(slope, 0.0), _STEEPEST * mean_y)
+        slope = min(max(slope, 0.0), steepest)
         return mean_y - slope * mean_x, slope
 
 
