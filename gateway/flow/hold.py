@@ -143,7 +143,7 @@ class Halls:
                 continue
             want.home, want.is_bound = self._homes.of(demand.conversation), demand.is_stored
             try:
-                return await self._wait(call, demand, model, want)
+                return await self._wait(call, demand, model, want, view)
             except NothingLeft as end:
                 refused += end.refused
         if too_long is not None and not course.failed:
@@ -157,13 +157,15 @@ class Halls:
             return (course.resumption.model,)
         return (call.model, *self._fleet.fallbacks(call.model))
 
-    async def _wait(self, call: Call, demand: Demand, model: Model, want: Want) -> Slot:
+    async def _wait(
+        self, call: Call, demand: Demand, model: Model, want: Want, view: ModelView
+    ) -> Slot:
         lane = self._lanes[model.name]
         waiter: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         self._waiters[want] = _Waiter(call, demand, waiter)
         lane.join(want)
         try:
-            self._pump(model)
+            self._pump(model, view)
             if not waiter.done():
                 if not call.attempts:
                     self._check(model, lane)
@@ -194,13 +196,18 @@ class Halls:
             told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
             raise _overloaded(model, told, expected_s)
 
-    def _pump(self, model: Model) -> None:
-        """Places whom it can; each has its slot before the next one is looked at."""
+    def _pump(self, model: Model, seen: ModelView | None = None) -> None:
+        """Places whom it can; each has its slot before the next one is looked at.
+
+        `seen` is how the model's backends look just now, if that is known already.
+        """
         lane = self._lanes[model.name]
         now = self._now()
 
         def look() -> ModelView:
-            return self._fleet.view(model, now, has_backlog=lane.has_lasting_backlog(now))
+            nonlocal seen
+            view, seen = seen, None
+            return view or self._fleet.view(model, now, lane.has_lasting_backlog(now))
 
         self._sweep(model)
         for placed in lane.plan(look, now, self._draw):
