@@ -99,8 +99,8 @@ def _given(entry: Entry[BackendConfig]) -> Iterator[Finding]:
             ("backends", entry.index, "max_num_seqs"),
             f"max_num_seqs {seqs} is above the largest capture size {largest}: with more than "
             f"{largest} running, the whole batch runs eager",
-            f"The gateway keeps to {largest} at a time while others are free. To use {seqs} at "
-            f"full speed, capture {seqs}.",
+            f"The gateway keeps to {largest} at a time, unless a larger batch proves to be no "
+            f"slower. To use {seqs} at full speed, capture {seqs}.",
         )
     above = [str(size) for size in sizes if size > seqs]
     if above:
@@ -117,7 +117,8 @@ def _not_given(entry: Entry[BackendConfig]) -> Iterator[Finding]:
     seqs = backend.max_num_seqs or DEFAULT_MAX_NUM_SEQS
     grid = default_capture_sizes(seqs)
     message = (
-        f"graph tier without capture_sizes, so the gateway counts on {seqs} requests at full speed"
+        f"graph tier without capture_sizes, so the gateway counts on {seqs} requests at full speed "
+        "until it has seen more"
     )
     if _has_few_event_ids(backend) and len(grid) > MAX_SIZES_310P_TP:
         message += (

@@ -7,6 +7,7 @@ from gateway.fleet.health.machine import State
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
+from gateway.fleet.telemetry.freshness import Gauges
 
 _SERVING = (State.UP, State.DEGRADED)
 
@@ -51,7 +52,7 @@ def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:
     }
 
 
-def _engine(seen: Activity | None) -> dict[str, Any] | None:
+def _engine(seen: Activity | Gauges | None) -> dict[str, Any] | None:
     """What the engine itself told at the last look, load of others included."""
     if seen is None:
         return None
@@ -107,7 +108,7 @@ def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
         "learnt": _learnt(backend),
         "hard_limit": backend.hard_limit,
         "max_model_len": backend.served.max_model_len(backend.config.served_name),
-        "engine": _engine(backend.progress.activity),
+        "engine": _engine(backend.work.activity or backend.progress.activity),
         "drift": [
             {"kind": d.kind.value, "served_name": d.served_name, "message": d.message}
             for d in backend.served.all_drift(now)

@@ -57,6 +57,8 @@ class Load(NamedTuple):
     left_tokens: float
     pending_s: float
     context_tokens: float
+    others: int = 0
+    """Of those running, the ones that are not ours."""
 
 
 class Speed(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Final
 from gateway.fleet.health.evidence import Activity
 from gateway.fleet.learning.decode import DecodeSpeed
 from gateway.fleet.learning.prefill import PrefillSpeed
-from gateway.fleet.telemetry.freshness import Scrapes
+from gateway.fleet.telemetry.freshness import Gauges, Scrapes
 from gateway.fleet.view import Load, Speed
 from gateway.fleet.working import Working
 
@@ -145,6 +145,11 @@ class Work:
             self._excess_tokens = min(most, max(0.0, used - own))
         return False
 
+    @property
+    def activity(self) -> Gauges | None:
+        """What the engine's metrics said last, however long ago; None before the first time."""
+        return self._scrapes.last
+
     def restarted(self) -> None:
         """The engine was started anew: what was learnt of it says nothing now."""
         self.decode = self.decode.anew()
@@ -188,11 +193,11 @@ class Work:
                 oldest_s = one.sent_s
         if prompts:
             pending = pending * reading.token_s + prompts * reading.fix_s - (now - oldest_s)
-        running, context = self._running, context * self._bias
+        others, context = 0, context * self._bias
         if self._scrapes.gauges_at(now) is not None:
             context += self._excess_tokens
-            running += self._counted_others(now)
-        return Load(running, streaming, left, max(0.0, pending), context)
+            others = self._counted_others(now)
+        return Load(self._running + others, streaming, left, max(0.0, pending), context, others)
 
     def speed(self) -> Speed:
         """What was learnt, for decisions."""

@@ -16,7 +16,7 @@ from gateway.flow.course import Course
 from gateway.flow.demand import Demand, want_of
 from gateway.flow.homes import Homes
 from gateway.flow.slot import Slot
-from gateway.placement.affinity import DEFAULT_BLOCKS, PrefixIndex
+from gateway.placement.affinity import BLOCK_TOKENS, DEFAULT_BLOCKS, PrefixIndex
 from gateway.placement.eligible import Refused
 from gateway.placement.lane import Lane
 from gateway.placement.rule import Draw
@@ -58,6 +58,7 @@ class Halls:
         "_now",
         "_restarts",
         "_rules",
+        "_sizes",
         "_waiters",
     )
 
@@ -70,6 +71,7 @@ class Halls:
         self._homes = Homes()
         self._indexes = {name: PrefixIndex(DEFAULT_BLOCKS) for name in fleet.backends}
         self._restarts = dict.fromkeys(fleet.backends, 0)
+        self._sizes = dict.fromkeys(fleet.backends, 0)
         self._lanes: dict[str, Lane] = {}
         self._models_at: dict[str, list[Model]] = {}
         for model in fleet.names.models.values():
@@ -260,6 +262,9 @@ class Halls:
         for member in model.members:
             name = member.backend.name
             work = self._fleet.backends[name].work
+            if work.kv_tokens is not None and work.kv_tokens != self._sizes[name]:
+                self._sizes[name] = work.kv_tokens
+                self._indexes[name].resize(work.kv_tokens // BLOCK_TOKENS)
             if work.restarts_total != self._restarts[name]:
                 self._restarts[name] = work.restarts_total
                 self._indexes[name].clear()

@@ -1,9 +1,11 @@
 """After a failed attempt: what the next one is, or what the client is told instead."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from gateway.config.vocabulary import OnFirstByteLimit
-from gateway.errors import Phase
+from gateway.errors import Outcome, Phase, Refusal
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
 from gateway.fleet.view import Standing
@@ -79,8 +81,34 @@ def when_nothing_is_left(call: Call, course: Course, end: NothingLeft) -> WholeA
     answer = own_answer(course)
     if answer is not None:
         return answer
+    if not course.failures:
+        refusal = _never(call.model.name, end)
+        if refusal is not None:
+            raise refusal
     reasons = [f"{r.backend}: {r.detail}" for r in end.refused if r.why is not Why.TRIED]
     raise surrender(call.model.name, course.failures, reasons, end.backends_total)
+
+
+def _never(model: str, end: NothingLeft) -> Refusal | None:
+    """The refusal for what no backend of the model takes, now or later; None if one may."""
+    whys = {refused.why for refused in end.refused}
+    outcomes = [outcome for why, outcome in _NEVER.items() if why in whys]
+    if not outcomes or not whys <= _NEVER.keys():
+        return None
+    reasons = "; ".join(f"{r.backend}: {r.detail}" for r in end.refused)
+    return Refusal(
+        outcomes[0], f"No backend of '{model}' takes this request ({reasons}). Change the request."
+    )
+
+
+_NEVER: Final[Mapping[Why, Outcome]] = MappingProxyType(
+    {
+        Why.NOT_PERMITTED: Outcome.MODEL_NOT_PERMITTED,
+        Why.MODALITY: Outcome.MODALITY_UNSUPPORTED,
+        Why.TIER: Outcome.HEADER_INVALID,
+        Why.CONTEXT_TOO_SHORT: Outcome.CONTEXT_TOO_LONG,
+    }
+)
 
 
 def own_answer(course: Course) -> WholeAnswer | None:

@@ -82,7 +82,7 @@ def _engine(fleet: Registry) -> Iterator[Metric]:
         "backend",
     )
     for name, backend in fleet.backends.items():
-        seen = backend.progress.activity
+        seen = backend.work.activity or backend.progress.activity
         if seen is not None:
             engine.add_metric([name, "running"], seen.running)
             engine.add_metric([name, "waiting"], seen.waiting)

@@ -4,6 +4,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+BLOCK_TOKENS: Final = 128
+"""Tokens that one block is thought to have."""
+
 DEFAULT_BLOCKS: Final = 8192
 """Blocks remembered of a backend whose KV memory is not known."""
 
@@ -57,6 +60,12 @@ class PrefixIndex:
         while len(blocks) > self._limit:
             blocks.popitem(last=False)
         self.version += 1
+
+    def resize(self, max_blocks: int) -> None:
+        """The engine has told its memory: remember no more blocks than it can."""
+        self._limit = max(1, max_blocks)
+        while len(self._blocks) > self._limit:
+            self._blocks.popitem(last=False)
 
     def clear(self) -> None:
         """The engine was started anew: its cache is empty."""

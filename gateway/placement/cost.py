@@ -45,7 +45,7 @@ class Ask(NamedTuple):
 class Price(NamedTuple):
     """The cost of a place in seconds, term by term; `is_free` says that it can be had now.
 
-    `total_s` is their sum. `memory_ratio` is the share of the KV memory in use with the request.
+    `total_s` is their sum. `is_memory_full` says that the KV memory has no room for the prompt.
     """
 
     total_s: float
@@ -94,14 +94,15 @@ def price(
         scarcity_s = slot_price * (prefill_s + slot_s)
     risk_s, is_memory_full = _risk(ask, load, speed)
     total_s = own_s + others_s + wait_s + scarcity_s + risk_s
-    is_free = not is_full and (not is_memory_full or not count)
+    is_free = not is_full and not is_memory_full
     return Price(total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full)
 
 
 def _risk(ask: Ask, load: Load, speed: Speed) -> tuple[float, bool]:
     """Seconds that recomputing after a preemption would take, and whether there is room now."""
     kv_tokens = speed.kv_tokens
-    if kv_tokens is None or not load.running:
+    # With nothing of ours there one may always try: others and figures may be wrong for ever.
+    if kv_tokens is None or load.running <= load.others:
         return 0.0, False
     now_ratio = (load.context_tokens + ask.prompt_tokens) / kv_tokens
     need_tokens = load.context_tokens + load.left_tokens + ask.prompt_tokens + ask.output_tokens

@@ -18,7 +18,7 @@ class Move(StrEnum):
     AGAIN = "again"
     """The same backend once more."""
     ELSEWHERE = "elsewhere"
-    """Another backend of the model, graph before eager, then the fallback models."""
+    """Another backend of the model, where it costs least, then the fallback models."""
     LONGER = "longer"
     """A backend with a longer context, of the model or of its fallback models."""
     GIVE_UP = "give_up"
