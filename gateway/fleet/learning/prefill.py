@@ -9,7 +9,7 @@ _DECAY: Final = 0.97
 _PRIOR_TOKENS_PER_S: Final = 1500.0
 _PRIOR_TOKENS: Final = 200.0
 _FIX_PRIOR_S: Final = 0.05
-_SLOWEST_TOKENS_PER_S: Final = 10.0
+_ODD_RATIO: Final = 4.0
 
 
 class Reading(NamedTuple):
@@ -43,9 +43,9 @@ class PrefillSpeed:
         """
         spent_s = max(1e-4, ttft_s - step_s / 2)
         if uncached_tokens >= LEAST_TOKENS:
-            token_s = max(1.0 / _SLOWEST_TOKENS_PER_S, 4.0 * self.reading.token_s)
-            # One that takes many times as long waited for something else.
-            spent_s = min(spent_s, token_s * uncached_tokens + 4.0 * self._fix_s)
+            # One that takes many times as long waited for something else; if all do, it is slow.
+            expected_s = self.reading.token_s * uncached_tokens + self._fix_s
+            spent_s = min(spent_s, _ODD_RATIO * expected_s)
             work_s = max(spent_s - self._fix_s, 0.25 * spent_s)
             self._tokens = _DECAY * self._tokens + uncached_tokens * uncached_tokens
             self._times = _DECAY * self._times + uncached_tokens * work_s
