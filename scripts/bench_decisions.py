@@ -27,7 +27,9 @@ HELD: Final = 100
 BLOCKS: Final = 11
 BLOCK_TOKENS: Final = 128
 STEP_S: Final = 0.06
-GAP_S: Final = 0.05
+EAGER_STEP_S: Final = 0.18
+ANSWER_S: Final = 12.0
+"""How long an answer takes; so many decisions fall into that as the fleet has places."""
 CONVERSATIONS: Final = 400
 LIMITS_TOKENS: Final = (64, 256, 4096)
 ENGINE: Final = KnownBackend(
@@ -80,15 +82,18 @@ class Bench:
     def __init__(self, backends: int, make: Callable[[KnownFleet], Product] = Product) -> None:
         self.product = make(KnownFleet((ENGINE,) * backends, 1))
         self.now = 0.0
+        self._gap_s = ANSWER_S / (CAP * backends)
+        self._owed_steps = [0.0] * backends
         self._rng = Random(f"bench/{backends}")
         self._count = 0
         self._running: list[deque[str]] = [deque() for _ in range(backends)]
 
-    def request(self) -> KnownRequest:
-        """A prompt of eleven blocks of which some are shared within its conversation."""
+    def request(self, is_new: bool = False) -> KnownRequest:
+        """A prompt of eleven blocks of which some are shared within its conversation, if old."""
         self._count += 1
         rng = self._rng
-        conversation, shared = rng.randrange(CONVERSATIONS), rng.randrange(1, BLOCKS)
+        conversation = rng.randrange(CONVERSATIONS)
+        shared = 0 if is_new else rng.randrange(1, BLOCKS)
         prefix = tuple(
             hash((conversation, block) if block < shared else (self._count, block))
             for block in range(BLOCKS)
@@ -115,10 +120,15 @@ class Bench:
             self.product.first_token(send.request.id, send.backend, self.now)
 
     def step(self) -> None:
-        """Time passes and everybody gets a token."""
-        began, self.now = self.now, self.now + GAP_S
+        """Time passes until the next decision, and everybody gets the tokens of that time."""
+        began, self.now = self.now, self.now + self._gap_s
         for index, names in enumerate(self._running):
-            self.product.tokens(tuple(names), index, 1, began, self.now)
+            step_s = STEP_S if len(names) <= CAP else EAGER_STEP_S
+            owed = self._owed_steps[index] + self._gap_s / step_s
+            count = int(owed)
+            self._owed_steps[index] = owed - count
+            if count:
+                self.product.tokens(tuple(names), index, count, began, self.now)
 
     def end(self, backend: int) -> Sequence[Dispatch]:
         """The oldest request there is answered."""
@@ -127,15 +137,13 @@ class Bench:
         return self.product.finished(name, backend, self.now, usage)
 
     def fill(self) -> None:
-        """Every backend gets as many requests as it serves well."""
+        """Every backend gets as many requests as it serves well, before any token has come."""
         while min(map(len, self._running)) < CAP:
-            self.step()
-            self.note(self.arrive(self.request()))
+            self.note(self.arrive(self.request(is_new=True)))
 
     def hold(self, count: int) -> None:
         """So many more wait."""
         for _ in range(count):
-            self.step()
             self.note(self.arrive(self.request()))
 
     def leave_room(self) -> None:

@@ -80,7 +80,7 @@ class Work:
         one.area_at_begin = self._area
         self._active[one] = None
         self._running += one.sequences
-        self._load = None
+        self._count(one, +1, now)
         if self._running > self.decode.cap:
             self.decode.looked(now)
 
@@ -91,7 +91,7 @@ class Work:
         self._close_window(now)
         one.first_s = one.last_s = now
         one.tokens = max(1, one.tokens)
-        self._load = None
+        self._load_until_s = now
         if one.is_alone and not self.others(now):
             step_s = self.decode.step_s(self._running) if len(self._active) > 1 else 0.0
             self.prefill.add(one.uncached_tokens, now - one.sent_s, step_s)
@@ -102,9 +102,9 @@ class Work:
         if one not in self._active:
             return
         self._close_window(now)
+        self._count(one, -1, now)
         del self._active[one]
         self._running -= one.sequences
-        self._load = None
         if output_tokens is None:
             return
         one.lengths.add(output_tokens, one.limit_tokens)
@@ -169,6 +169,28 @@ class Work:
         self._load = known = self._reckon(now)
         self._load_at_s, self._load_until_s = now, now + _LOAD_LASTS_S
         return known
+
+    def _count(self, one: Working, sign: int, now: float) -> None:
+        """Counts one request in or out of a load that is still good, without reckoning anew."""
+        if self._load is None or now >= self._load_until_s:
+            return
+        load, reading, sequences = self.load(now), self.prefill.reading, one.sequences
+        is_decoding, tokens = one.first_s is not None, one.tokens
+        if sign < 0 and not is_decoding and not one.is_visible:
+            is_decoding, tokens = one.reckon(now, reading, self.decode.step_s(self._running))
+        done = int(tokens * self.tokens_an_event)
+        left = one.lengths.left_tokens(done, one.limit_tokens) * sequences
+        prompt_s = 0.0 if is_decoding else one.uncached_tokens * reading.token_s + reading.fix_s
+        context = self._bias * (one.prompt_tokens + done)
+        self._load_at_s = now
+        self._load = Load(
+            load.running + sign * sequences,
+            max(0, load.streaming + sign * sequences) if is_decoding else load.streaming,
+            max(0.0, load.left_tokens + sign * left),
+            max(0.0, load.pending_s + sign * prompt_s),
+            max(0.0, load.context_tokens + sign * context),
+            load.others,
+        )
 
     def _reckon(self, now: float) -> Load:
         streaming = prompts = 0

@@ -72,45 +72,38 @@ def price(
     `cap` is how many requests it may have now, at least 1; `slot_price` what a slot costs where
     slots are scarce (see `slot_price`); `reserved` how many wait for this backend already.
     """
-    steps = speed.steps
+    prompt_tokens, uncached_tokens, output_tokens, size = ask
+    steps, best_cap, token_s, fix_s, kv_tokens = speed
+    count, left_tokens = load.running, load.left_tokens
     last = len(steps) - 1
-    count = load.running
-    size = ask.sequences
     is_full = count > 0 and count + size > cap
-    base = min(max(0, cap - size) if is_full else count, last - 1)
-    step_s = steps[min(base + size, last)]
-    prefill_s = speed.fix_s + ask.uncached_tokens * speed.token_s
-    own_s = prefill_s + ask.output_tokens * step_s
+    base = (cap - size if cap > size else 0) if is_full else count
+    if base >= last:
+        base = last - 1
+    step_s = steps[base + size if base + size < last else last]
+    prefill_s = fix_s + uncached_tokens * token_s
+    own_s = prefill_s + output_tokens * step_s
     slower_s = step_s - steps[base] if base else 0.0
-    others_s = weights.others * (load.streaming * prefill_s + load.left_tokens * slower_s)
+    others_s = weights.others * (load.streaming * prefill_s + left_tokens * slower_s)
+    wait_s = load.pending_s
     if is_full:
-        ahead_s = load.left_tokens / count * steps[min(count, last)] + load.pending_s
+        ahead_s = left_tokens / count * steps[count if count < last else last] + wait_s
         wait_s = weights.patience * (reserved + 1) * ahead_s / count
-    else:
-        wait_s = load.pending_s
     scarcity_s = 0.0
     if count + size >= cap:
-        slot_s = ask.output_tokens * steps[speed.cap] / speed.cap
-        scarcity_s = slot_price * (prefill_s + slot_s)
-    risk_s, is_memory_full = _risk(ask, load, speed)
+        scarcity_s = slot_price * (prefill_s + output_tokens * steps[best_cap] / best_cap)
+    risk_s, is_memory_full = 0.0, False
+    if kv_tokens is not None and count > load.others:
+        context_tokens = load.context_tokens
+        need_tokens = context_tokens + left_tokens + prompt_tokens + output_tokens
+        over = need_tokens / kv_tokens - MEMORY_LIMIT
+        if over > 0.0:
+            whole_s = (prompt_tokens + output_tokens) * token_s
+            risk_s = (1.0 + _AGAIN * over) * whole_s + _OVERFLOW_S * over
+            is_memory_full = (context_tokens + prompt_tokens) / kv_tokens > MEMORY_LIMIT
     total_s = own_s + others_s + wait_s + scarcity_s + risk_s
     is_free = not is_full and not is_memory_full
     return Price(total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full)
-
-
-def _risk(ask: Ask, load: Load, speed: Speed) -> tuple[float, bool]:
-    """Seconds that recomputing after a preemption would take, and whether there is room now."""
-    kv_tokens = speed.kv_tokens
-    # With nothing of ours there one may always try: others and figures may be wrong for ever.
-    if kv_tokens is None or load.running <= load.others:
-        return 0.0, False
-    now_ratio = (load.context_tokens + ask.prompt_tokens) / kv_tokens
-    need_tokens = load.context_tokens + load.left_tokens + ask.prompt_tokens + ask.output_tokens
-    over = need_tokens / kv_tokens - MEMORY_LIMIT
-    if over <= 0.0:
-        return 0.0, False
-    whole_s = (ask.prompt_tokens + ask.output_tokens) * speed.token_s
-    return (1.0 + _AGAIN * over) * whole_s + _OVERFLOW_S * over, now_ratio > MEMORY_LIMIT
 
 
 def slot_price(held: int, mean_held: float, scarce: int, weights: Weights = WEIGHTS) -> float:

@@ -155,9 +155,13 @@ class Lane:
         options: list[Option] = []
         output_tokens = self.lengths.left_tokens(0, want.limit_tokens)
         best = Standing.OUT
+        prompt_tokens, sequences, kind = want.prompt_tokens, want.sequences, want.kind
+        is_plain = not want.failed_in and not want.home
+        is_generating = kind is Kind.GENERATE
+        indexes, need, tried = self._indexes, want.need, want.tried
         for backend in view.backends:
             name = backend.facts.name
-            if not is_eligible(backend, want.need, want.tried) or name in closed:
+            if name in closed or not is_eligible(backend, need, tried):
                 continue
             standing = backend.standing
             if standing is Standing.LAST_RESORT and best < standing:
@@ -166,14 +170,15 @@ class Lane:
                 if best is Standing.LAST_RESORT:
                     options.clear()
                 best = standing
-            index = self._indexes.get(name)
-            uncached = want.prompt_tokens if index is None else want.uncached_tokens(name, index)
-            ask = Ask(want.prompt_tokens, uncached, output_tokens, want.sequences)
-            cap, running = _cap(backend, want.kind), backend.load.running
-            if want.kind is not Kind.GENERATE:
-                running = backend.in_flight
+            index = indexes.get(name)
+            uncached = prompt_tokens if index is None else want.uncached_tokens(name, index)
+            ask = Ask(prompt_tokens, uncached, output_tokens, sequences)
+            if is_generating:
+                cap, running = cap_now(backend), backend.load.running
+            else:
+                cap, running = _cap(backend, kind), backend.in_flight
             penalty_s = DOUBTFUL_S if standing is Standing.DOUBTFUL else 0.0
-            if want.failed_in or want.home:
+            if not is_plain:
                 penalty_s += _penalty_s(backend, want)
             options.append(Option(backend, ask, cap, running, reserved.get(name, 0), penalty_s))
         return options
@@ -218,7 +223,10 @@ class Lane:
 
 def cap_now(backend: BackendView) -> int:
     """How many requests the backend may have now, at least 1."""
-    return max(1, int(backend.cap * backend.share_ratio))
+    share_ratio = backend.share_ratio
+    if share_ratio == 1.0:
+        return max(1, backend.cap)
+    return max(1, int(backend.cap * share_ratio))
 
 
 def _cap(backend: BackendView, kind: Kind) -> int:

@@ -8,6 +8,9 @@ UNKNOWN_TOKENS: Final = 256.0
 _SAMPLES_NEEDED: Final = 8.0
 _DECAY: Final = 0.995
 _BUCKETS: Final = 40
+_HEAVIEST: Final = 1e9
+# A few answers more among many change nothing: so many times as many make it worth reckoning.
+_NEW_SHARE: Final = 50
 # Where an answer outlives all that were seen: the longer it has run, the longer it will.
 _TAIL_RATIO: Final = 0.7
 
@@ -21,18 +24,22 @@ def bucket_of(tokens: int) -> int:
     return min(_BUCKETS - 1, 2 * octave + is_upper)
 
 
+_TABLE: Final = 8192
+_BUCKET_OF: Final = tuple(bucket_of(tokens) for tokens in range(_TABLE))
 _LOWER: Final[tuple[float, ...]] = tuple(2.0 ** (index / 2) for index in range(_BUCKETS + 1))
 
 
 class Histogram:
     """Decayed counts of lengths by half octave, 0.995 a sample."""
 
-    __slots__ = ("_counts", "_left", "_tokens", "samples")
+    __slots__ = ("_counts", "_lines", "_new", "_tokens", "_unit", "samples")
 
     def __init__(self) -> None:
         self._counts = [0.0] * _BUCKETS
         self._tokens = [0.0] * _BUCKETS
-        self._left: list[float] = []
+        self._lines: list[tuple[float, float]] = []
+        self._unit = 1.0
+        self._new = 0
         self.samples = 0.0
         """Decayed number of samples."""
 
@@ -46,26 +53,32 @@ class Histogram:
 
     def add(self, tokens: int) -> None:
         """Notes one answer."""
-        self._counts = [count * _DECAY for count in self._counts]
-        self._tokens = [total * _DECAY for total in self._tokens]
+        # Instead of making all that is old lighter, what is new is made heavier.
+        self._unit /= _DECAY
+        if self._unit > _HEAVIEST:
+            self._counts = [count / self._unit for count in self._counts]
+            self._tokens = [total / self._unit for total in self._tokens]
+            self._unit = 1.0
         index = bucket_of(tokens)
-        self._counts[index] += 1.0
-        self._tokens[index] += tokens
+        self._counts[index] += self._unit
+        self._tokens[index] += self._unit * tokens
         self.samples = self.samples * _DECAY + 1.0
-        self._left = []
+        self._new += 1
+        if self._new * _NEW_SHARE >= self.samples:
+            self._lines = []
 
     def left_after(self, tokens: int) -> float:
         """E[L - g | L > g] for g = `tokens`."""
-        left = self._left or self._remaining()
+        lines = self._lines or self._remaining()
         if tokens < 1:
-            return left[0] + 1.0
-        index = bucket_of(tokens)
-        low, high = _LOWER[index], _LOWER[index + 1]
-        share = min(1.0, max(0.0, (tokens - low) / (high - low)))
-        return left[index] + share * (left[index + 1] - left[index])
+            return lines[0][0] + lines[0][1] + 1.0
+        start, slope = lines[_BUCKET_OF[tokens] if tokens < _TABLE else bucket_of(tokens)]
+        return start + slope * tokens
 
-    def _remaining(self) -> list[float]:
+    def _remaining(self) -> list[tuple[float, float]]:
         """What is left on average at the lower end of each bucket."""
+        self._new = 0
+        unit = self._unit
         left = [_TAIL_RATIO * _LOWER[_BUCKETS]]
         count = total = 0.0
         for index in range(_BUCKETS - 1, -1, -1):
@@ -73,12 +86,17 @@ class Histogram:
             total += self._tokens[index]
             low = _LOWER[index]
             # A trace of a tail keeps the answer sane where hardly anything was seen.
-            tail = 0.02
+            tail = 0.02 * unit
             mean = (total + tail * (1.0 + _TAIL_RATIO) * low) / (count + tail)
             left.append(max(1.0, mean - low))
         left.reverse()
-        self._left = left
-        return left
+        lines = []
+        for index in range(_BUCKETS):
+            low, high = _LOWER[index], _LOWER[index + 1]
+            slope = (left[index + 1] - left[index]) / (high - low)
+            lines.append((left[index] - slope * low, slope))
+        self._lines = lines
+        return lines
 
 
 class OutputLengths:
@@ -109,7 +127,9 @@ class OutputLengths:
         """Expected tokens still to come after `done_tokens`, within the client's limit; ≥ 1."""
         histogram = self.overall
         if limit_tokens is not None:
-            own = self._by_limit.get(bucket_of(limit_tokens))
+            own = self._by_limit.get(
+                _BUCKET_OF[limit_tokens] if 0 <= limit_tokens < _TABLE else bucket_of(limit_tokens)
+            )
             if own is not None and own.samples >= _SAMPLES_NEEDED:
                 histogram = own
         if histogram.samples >= _SAMPLES_NEEDED:
