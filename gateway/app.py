@@ -21,6 +21,7 @@ from gateway.config.schema import RoutingConfig
 from gateway.diagnosis.match import first
 from gateway.errors import Outcome, Refusal
 from gateway.fleet.health.evidence import Activity
+from gateway.fleet.health.machine import State
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.flow.budgets import Budgets
@@ -228,9 +229,20 @@ class Gateway:
 
     def _scraped(self, live: LiveBackend) -> Callable[[Activity | None, float, float], None]:
         """Figures go to their backend; then those that wait are looked at."""
+        name = live.config.name
+        was_told = False
 
         def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
+            nonlocal was_told
             live.scraped(activity, asked_s, answered_s)
+            if activity is not None:
+                was_told = False
+            else:
+                self.metrics.scrape_failed(name)
+                if not was_told and live.state in (State.UP, State.DEGRADED):
+                    was_told = True
+                    reason = "its /metrics cannot be read; only our own requests are counted"
+                    self.events.add("warning", "metrics_unreadable", backend=name, reason=reason)
             self._halls.look()
 
         return take

@@ -59,7 +59,7 @@ def _engine(seen: Activity | Gauges | None) -> dict[str, Any] | None:
     return {
         "running": seen.running,
         "waiting": seen.waiting,
-        "kv_usage_ratio": round(seen.kv_usage_ratio, 4),
+        "kv_usage_ratio": None if seen.kv_usage_ratio is None else round(seen.kv_usage_ratio, 4),
         "kv_capacity_tokens": seen.kv_capacity_tokens,
         "preemptions_total": seen.preemptions_total,
     }

@@ -59,6 +59,8 @@ class Load(NamedTuple):
     context_tokens: float
     others: int = 0
     """Of those running, the ones that are not ours."""
+    kv_ratio: float | None = None
+    """The share of its KV memory in use as the engine tells it, None if it does not."""
 
 
 class Speed(NamedTuple):

@@ -141,7 +141,7 @@ class Work:
         if self.kv_tokens is not None:
             most = self.kv_tokens * (1.0 if self.others(now) else _TRUSTED_RATIO)
             own = self._bias * self._context_tokens()
-            used = gauges.kv_pressure_ratio * self.kv_tokens
+            used = (gauges.kv_pressure_ratio or 0.0) * self.kv_tokens
             self._excess_tokens = min(most, max(0.0, used - own))
         return False
 
@@ -190,6 +190,7 @@ class Work:
             max(0.0, load.pending_s + sign * prompt_s),
             max(0.0, load.context_tokens + sign * context),
             load.others,
+            load.kv_ratio,
         )
 
     def _reckon(self, now: float) -> Load:
@@ -215,11 +216,14 @@ class Work:
                 oldest_s = one.sent_s
         if prompts:
             pending = pending * reading.token_s + prompts * reading.fix_s - (now - oldest_s)
-        others, context = 0, context * self._bias
-        if self._scrapes.gauges_at(now) is not None:
+        others, context, kv_ratio = 0, context * self._bias, None
+        gauges = self._scrapes.gauges_at(now)
+        if gauges is not None:
             context += self._excess_tokens
             others = self._counted_others(now)
-        return Load(self._running + others, streaming, left, max(0.0, pending), context, others)
+            kv_ratio = gauges.kv_pressure_ratio
+        running = self._running + others
+        return Load(running, streaming, left, max(0.0, pending), context, others, kv_ratio)
 
     def speed(self) -> Speed:
         """What was learnt, for decisions."""

@@ -86,7 +86,8 @@ def _engine(fleet: Registry) -> Iterator[Metric]:
         if seen is not None:
             engine.add_metric([name, "running"], seen.running)
             engine.add_metric([name, "waiting"], seen.waiting)
-            kv_usage.add_metric([name], seen.kv_usage_ratio)
+            if seen.kv_usage_ratio is not None:
+                kv_usage.add_metric([name], seen.kv_usage_ratio)
     yield from (engine, kv_usage)
 
 

@@ -48,6 +48,11 @@ class Metrics:
             "`resume` of a broken stream.",
             ["model", "kind"],
         )
+        self._scrape_failures = Counters(
+            "gateway_backend_scrape_failures",
+            "Looks at a backend's /metrics that brought no figures.",
+            ["backend"],
+        )
         self._duration = Histograms(
             "gateway_request_duration_seconds",
             "From the request's head to the end of its answer.",
@@ -67,6 +72,7 @@ class Metrics:
             self._attempts,
             self._failures,
             self._moves,
+            self._scrape_failures,
             self._duration,
             self._ttft,
         ):
@@ -100,6 +106,10 @@ class Metrics:
     def moved(self, model: str, kind: str) -> None:
         """Counts one attempt beyond the first; `kind` is retry or resume."""
         self._moves.add(model, kind)
+
+    def scrape_failed(self, backend: str) -> None:
+        """Counts a look at a backend's /metrics that brought no figures."""
+        self._scrape_failures.add(backend)
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

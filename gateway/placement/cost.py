@@ -87,13 +87,22 @@ def price(
     others_s = weights.others * (load.streaming * prefill_s + left_tokens * slower_s)
     wait_s = load.pending_s
     if is_full:
-        ahead_s = left_tokens / count * steps[count if count < last else last] + wait_s
-        wait_s = weights.patience * (reserved + 1) * ahead_s / count
+        # Of others it is not known how much they have left: as much as ours, on average.
+        ours = count - load.others
+        mean_tokens = left_tokens / ours if ours else output_tokens
+        ahead_s = mean_tokens * steps[count if count < last else last] + wait_s
+        wait_s = weights.patience * (reserved + 1) * ahead_s / (ours or 1)
     scarcity_s = 0.0
     if count + size >= cap:
         scarcity_s = slot_price * (prefill_s + output_tokens * steps[best_cap] / best_cap)
     risk_s, is_memory_full = 0.0, False
-    if kv_tokens is not None and count > load.others:
+    if not count:
+        pass
+    elif kv_tokens is None:
+        over = (load.kv_ratio or 0.0) - MEMORY_LIMIT
+        if over > 0.0:
+            risk_s, is_memory_full = own_s + _OVERFLOW_S * over, True
+    else:
         context_tokens = load.context_tokens
         need_tokens = context_tokens + left_tokens + prompt_tokens + output_tokens
         over = need_tokens / kv_tokens - MEMORY_LIMIT
@@ -102,7 +111,8 @@ def price(
             risk_s = (1.0 + _AGAIN * over) * whole_s + _OVERFLOW_S * over
             is_memory_full = (context_tokens + prompt_tokens) / kv_tokens > MEMORY_LIMIT
     total_s = own_s + others_s + wait_s + scarcity_s + risk_s
-    is_free = not is_full and not is_memory_full
+    # With nothing of ours there one may always try: others and figures may be wrong for ever.
+    is_free = not is_full and (not is_memory_full or count <= load.others)
     return Price(total_s, own_s, others_s, wait_s, scarcity_s, risk_s, is_free, is_memory_full)
 
 

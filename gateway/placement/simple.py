@@ -2,8 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Final
 
 from gateway.placement.rule import Choice, Draw, Option, Pressure
+
+_UNKNOWN_RATIO: Final = 0.5
+_A_LITTLE: Final = 0.1
 
 
 class _Ranked:
@@ -63,7 +67,7 @@ class LeastInflight(_Ranked):
 
 
 class LeastKv(_Ranked):
-    """The least of its KV memory in use; where that is not known, the fewest requests."""
+    """The least of its KV memory in use; where that is not known, it counts as half."""
 
     __slots__ = ()
     _what = "KV memory in use"
@@ -72,9 +76,12 @@ class LeastKv(_Ranked):
         self, index: int, option: Option, options: Sequence[Option], pressure: Pressure
     ) -> float:
         view = option.backend
-        if view.speed.kv_tokens is None:
-            return option.running / option.cap
-        return view.load.context_tokens / view.speed.kv_tokens
+        told, size = view.load.kv_ratio, view.speed.kv_tokens
+        reckoned = None if size is None else view.load.context_tokens / size
+        if told is None:
+            # Not known is neither empty nor full; among several, the load decides.
+            return max(reckoned or 0.0, _UNKNOWN_RATIO) + _A_LITTLE * option.running / option.cap
+        return max(reckoned or 0.0, told)
 
 
 class Prefix(_Ranked):

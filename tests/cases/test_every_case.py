@@ -13,10 +13,6 @@ HANDED = Path(__file__).with_name("handed.yaml")
 
 # What is not built yet, and the part of the gateway that will answer the report.
 OWED = {
-    "metrics-kv-1": "placement",
-    "metrics-kv-3": "placement",
-    "balance-herd-1": "placement",
-    "balance-leak-1": "placement",
     "reload-bad-1": "reload",
     "reload-live-1": "reload",
     "reload-probe-1": "reload",

@@ -136,7 +136,7 @@ class Activity:
     waiting: float
     prompt_tokens: float
     generation_tokens: float
-    kv_usage_ratio: float = 0.0
+    kv_usage_ratio: float | None = None
     preemptions_total: float = 0.0
     kv_capacity_tokens: int | None = None
 

@@ -77,8 +77,8 @@ def _by_engine(families: Mapping[str, _Family], *names: str) -> _Engines:
     return {}
 
 
-def _usage_ratio(families: Mapping[str, _Family], capacity: Capacity) -> float:
-    """The share of all engines' cache that is in use, 0 to 1.
+def _usage_ratio(families: Mapping[str, _Family], capacity: Capacity) -> float | None:
+    """The share of all engines' cache that is in use, 0 to 1; None if they do not tell.
 
     Each engine weighs as much as it holds, where that is known for all, and the same elsewhere.
     With several API servers vLLM 0.9 and 0.10 write one line per process (label `pid`), and which
@@ -94,7 +94,7 @@ def _usage_ratio(families: Mapping[str, _Family], capacity: Capacity) -> float:
             weights = {e: capacity.by_engine[e] if is_weighed else 1 for e in lines}
             used = sum(weights[e] * (sum(seen) / len(seen)) for e, seen in lines.items())
             return used / sum(weights.values())
-    return 0.0
+    return None
 
 
 def _ratio(value: float) -> float:

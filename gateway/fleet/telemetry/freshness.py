@@ -23,7 +23,7 @@ class Gauges(NamedTuple):
 
     running: int
     waiting: int
-    kv_usage_ratio: float
+    kv_usage_ratio: float | None
     preemptions_total: int
     kv_capacity_tokens: int | None
     prompt_tokens: float
@@ -34,8 +34,8 @@ class Gauges(NamedTuple):
     """Whether a counter was lower than at the scrape before: the engine began anew."""
 
     @property
-    def kv_pressure_ratio(self) -> float:
-        """The KV usage, 0 to 1, as far as it is a reason to wait.
+    def kv_pressure_ratio(self) -> float | None:
+        """The KV usage, 0 to 1, as far as it is a reason to wait; None if it is not told.
 
         Without a request there is nothing that waiting could free, so a usage that stays high then
         (blocks kept for a decoding twin, or a figure that is stuck) keeps nobody away.
@@ -104,10 +104,11 @@ def foreign_requests(last: Gauges, before: Gauges, most_running: int | None = No
 
 
 def _gauges(activity: Activity, at_s: float, own: int) -> Gauges:
+    usage = activity.kv_usage_ratio
     return Gauges(
         running=_count(activity.running),
         waiting=_count(activity.waiting),
-        kv_usage_ratio=min(1.0, max(0.0, activity.kv_usage_ratio)),
+        kv_usage_ratio=None if usage is None else min(1.0, max(0.0, usage)),
         preemptions_total=_count(activity.preemptions_total),
         kv_capacity_tokens=activity.kv_capacity_tokens,
         prompt_tokens=activity.prompt_tokens,

@@ -99,7 +99,7 @@ def usage(*lines: str) -> Activity:
 @pytest.mark.parametrize(
     ("lines", "ratio"),
     [
-        ([], 0.0),
+        ([], None),
         (['vllm:kv_cache_usage_perc{engine="0"} 0.25'], 0.25),
         (['vllm:gpu_cache_usage_perc{engine="0"} 0.5'], 0.5),  # before 0.10
         (
@@ -131,11 +131,11 @@ def usage(*lines: str) -> Activity:
         (["vllm:kv_cache_usage_perc +Inf"], 1.0),
         (["vllm:kv_cache_usage_perc 1.0"], 1.0),
         (["vllm:kv_cache_usage_perc 87.5"], 0.875),  # percent after all
-        (["vllm:kv_cache_usage_perc NaN"], 0.0),
+        (["vllm:kv_cache_usage_perc NaN"], None),
         (["vllm:kv_cache_usage_perc -1"], 0.0),
     ],
 )
-def test_kv_usage(lines: list[str], ratio: float) -> None:
+def test_kv_usage(lines: list[str], ratio: float | None) -> None:
     assert usage(*lines).kv_usage_ratio == pytest.approx(ratio)
 
 

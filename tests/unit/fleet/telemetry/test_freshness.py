@@ -119,19 +119,19 @@ LIES = [
     pytest.param(said(0.0, kv_usage_ratio=0.99), 4, (0, 0, 0.0), id="full, and ours unseen"),
     pytest.param(said(1.0, kv_usage_ratio=0.99), 1, (0, 0, 0.99), id="full of our work"),
     pytest.param(said(0.0), 4, (0, 0, 0.0), id="nothing runs while four of ours do"),
-    pytest.param(said(10000.0), 0, (10000, 0, 0.0), id="ten thousand run"),
-    pytest.param(said(10000.0), 4, (9996, 0, 0.0), id="ten thousand run with four of ours"),
-    pytest.param(said(256.0, 9000.0), 0, (9256, 9256, 0.0), id="a long line is possible"),
+    pytest.param(said(10000.0), 0, (10000, 0, None), id="ten thousand run"),
+    pytest.param(said(10000.0), 4, (9996, 0, None), id="ten thousand run with four of ours"),
+    pytest.param(said(256.0, 9000.0), 0, (9256, 9256, None), id="a long line is possible"),
     pytest.param(said(-3.0, -2.0), 0, (0, 0, 0.0), id="less than nothing"),
     pytest.param(said(math.nan, math.inf), 0, (0, 0, 0.0), id="no numbers"),
-    pytest.param(said(1e300), 0, (1_000_000_000, 0, 0.0), id="beyond all bounds"),
+    pytest.param(said(1e300), 0, (1_000_000_000, 0, None), id="beyond all bounds"),
     pytest.param(said(1.0, kv_usage_ratio=99.0), 1, (0, 0, 1.0), id="more than full"),
     pytest.param(said(1.0, kv_usage_ratio=-1.0), 1, (0, 0, 0.0), id="less than empty"),
 ]
 
 
 @pytest.mark.parametrize(("lie", "own", "made_of_it"), LIES)
-def test_lies(lie: Activity, own: int, made_of_it: tuple[int, int, float]) -> None:
+def test_lies(lie: Activity, own: int, made_of_it: tuple[int, int, float | None]) -> None:
     kept = after(*[(lie, own)] * 100)
     now = 109.5
     gauges = kept.gauges_at(now)
