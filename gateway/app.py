@@ -40,10 +40,11 @@ from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
 from gateway.settings import Settings, is_loopback
 from gateway.upstream.keys import read_backend_keys
-from gateway.upstream.origin import Origin, TlsOptions
+from gateway.upstream.origin import Origin
 from gateway.upstream.pool import BackendPool
 from gateway.upstream.probe import HealthProbe
 from gateway.upstream.tls import build_context
+from gateway.upstream.tls_of import tls_of
 from gateway.workers.probing import Prober
 from gateway.workers.scraping import Scraper
 from gateway.workers.supervise import Supervisor
@@ -74,7 +75,12 @@ class Gateway:
         self.events = Events(log, clock.wall_s)
         self.metrics = Metrics()
         self.in_flight = InFlight()
-        self._halls = Halls(self.fleet, clock.monotonic_s, random.random)
+        self._halls = Halls(
+            self.fleet,
+            clock.monotonic_s,
+            random.random,
+            lambda error: log.crash("placement_crashed", error),
+        )
         self.trails = Trails()
         self.metrics.registry.register(FleetCollector(self.fleet, self._halls.waiting))
         self.is_draining = False
@@ -206,13 +212,13 @@ class Gateway:
 
     def _pool(self, backend: BackendConfig) -> BackendPool:
         return BackendPool(
-            Origin.parse(backend.base_url, _tls(backend)),
+            Origin.parse(backend.base_url, tls_of(backend)),
             max_connections=self.settings.max_connections_per_backend,
             pool_wait_s=self.settings.pool_wait_s,
         )
 
     async def _probe(self, backend: BackendConfig) -> HealthProbe:
-        tls = _tls(backend)
+        tls = tls_of(backend)
         # Without TLS any context will do; httpx would read all system certificates for its own.
         context = (
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -281,18 +287,3 @@ def build_gateway(
 def _finding(text: str) -> str | None:
     found = first(text)
     return None if found is None else found.signature.cause.en
-
-
-def _tls(backend: BackendConfig) -> TlsOptions | None:
-    if not backend.base_url.startswith("https:"):
-        return None
-    given = backend.tls
-    if given is None:
-        return TlsOptions()
-    return TlsOptions(
-        ca_file=given.ca_file,
-        cert_file=given.cert_file,
-        key_file=given.key_file,
-        server_name=given.server_name,
-        verify=given.verify,
-    )

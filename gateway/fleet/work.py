@@ -17,6 +17,8 @@ _BIAS_FADES: Final = 0.995
 _TRUSTED_RATIO: Final = 0.1
 _EVENTS_NEEDED: Final = 32
 _UNSEEN_TOKENS: Final = 8
+_MOST_KV_TOKENS: Final = 10**10
+_RESTARTS_APART_S: Final = 60.0
 # Within so much time what is left of answers hardly changes.
 _LOAD_LASTS_S: Final = 0.2
 _UNSEEN_SPREAD: Final = 0.2
@@ -34,6 +36,7 @@ class Work:
         "_load",
         "_load_at_s",
         "_load_until_s",
+        "_restarted_at_s",
         "_running",
         "_scrapes",
         "_speed",
@@ -52,6 +55,7 @@ class Work:
         self.kv_tokens = kv_tokens
         self.tokens_an_event = 1.0
         self.restarts_total = 0
+        self._restarted_at_s = float("-inf")
         self._active: dict[Working, None] = {}
         self._running = 0
         self._area = 0.0
@@ -127,8 +131,9 @@ class Work:
             return False
         self._load = None
         if gauges.kv_capacity_tokens is not None:
-            self.kv_tokens = gauges.kv_capacity_tokens
-        if gauges.is_restarted:
+            self.kv_tokens = min(gauges.kv_capacity_tokens, _MOST_KV_TOKENS)
+        if gauges.is_restarted and now - self._restarted_at_s > _RESTARTS_APART_S:
+            self._restarted_at_s = now
             self.restarted()
             return True
         if before is not None and gauges.preemptions_total > before.preemptions_total:
@@ -161,6 +166,8 @@ class Work:
     def load(self, now: float) -> Load:
         """What is there at `now`, for decisions; between two events it is reckoned now and then."""
         known = self._load
+        if not self._active:
+            self.decode.forgive(now)
         if known is not None and now < self._load_until_s:
             if now == self._load_at_s or not known.pending_s:
                 return known
@@ -206,7 +213,8 @@ class Work:
                 is_decoding, tokens = one.reckon(now, reading, step_s)
             done = int(tokens * ratio) if ratio != 1.0 else tokens
             context += one.prompt_tokens + done
-            left += one.lengths.left_tokens(done, one.limit_tokens) * one.sequences
+            left_tokens = one.left_tokens(done, is_decoding, now, step_s)
+            left += left_tokens * one.sequences
             if is_decoding:
                 streaming += one.sequences
                 continue

@@ -1,7 +1,11 @@
 """One request at a backend: what it brought, how far it is, and how fast its tokens come."""
 
+from typing import Final
+
 from gateway.fleet.learning.lengths import OutputLengths
 from gateway.fleet.learning.prefill import Reading
+
+_LATE_RATIO: Final = 0.7
 
 
 class Working:
@@ -90,3 +94,19 @@ class Working:
         if decoding_s <= 0:
             return False, 0
         return True, int(decoding_s / max(step_s, 1e-4))
+
+    def left_tokens(self, done: int, is_decoding: bool, now: float, step_s: float) -> float:
+        """Tokens of each of its answers that are thought to be left after `done`.
+
+        One that is overdue is not about to end: the longer it is, the longer it will be.
+        """
+        left = self.lengths.left_tokens(done, self.limit_tokens)
+        if not is_decoding or step_s <= 0:
+            return left
+        if self.is_visible:
+            return max(left, _LATE_RATIO * (now - self.last_s) / step_s)
+        return (
+            left
+            if self.limit_tokens is None
+            else max(left, _LATE_RATIO * (done - self.limit_tokens))
+        )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gateway.fleet.names import Model
 from gateway.fleet.view import BackendFacts
 from gateway.flow.answer import Failed, WholeAnswer
+from gateway.placement.eligible import Need
 from gateway.placement.want import Domain
 from gateway.protocol.splice import Way
 from gateway.protocol.transcript import Transcript
@@ -50,6 +51,7 @@ class Course:
         "last",
         "least_context_tokens",
         "limit_moves",
+        "need",
         "passed_on",
         "resumption",
         "transcript",
@@ -64,6 +66,7 @@ class Course:
         self.again_count = 0
         self.limit_moves = 0
         self.least_context_tokens = 0
+        self.need = Need()
         self.transcript = transcript
         self.has_second_round = False
         self.has_told = False

@@ -32,6 +32,9 @@ TIER_HEADER: Final = b"x-tier"
 
 # No tokenizer makes fewer tokens than this of ordinary text: what is too long by this is too long.
 _CHARS_PER_TOKEN_AT_MOST: Final = 10
+# Numbers of clients can be of any size; beyond this they say nothing more.
+_MOST_TOKENS: Final = 10**9
+_LONGEST_KEY: Final = 256
 # Whoever was placed already goes before those that were not.
 _RETRY_PRIORITY: Final = -5
 
@@ -51,6 +54,7 @@ class Demand(NamedTuple):
     conversation: str
     tier: Tier | None
     is_stored: bool
+    is_batch: bool
     is_stream: bool
     body_bytes: int
 
@@ -70,18 +74,20 @@ def demand_of(call: Call, taken: Taken, queue: QueueConfig) -> Demand:
     has_choice = len(call.model.members) > 1 and kind is Kind.GENERATE
     text = prompt_text(payload, call.model.name, with_blocks=has_choice)
     size = TextSize(text.chars, text.utf8_bytes, text.token_ids)
+    limit = max_output_tokens(payload)
     key = queue.priorities.get(call.caller.name, 0)
     return Demand(
         kind=kind,
         size=size,
         blocks=text.blocks,
         media=text.media,
-        limit_tokens=max_output_tokens(payload),
+        limit_tokens=None if limit is None else min(limit, _MOST_TOKENS),
         sequences=choices_asked(payload) if kind is Kind.GENERATE else 1,
         priority=max(key, _asked_priority(call, payload.get("priority"), key)),
         conversation=_conversation(call, payload),
         tier=_tier(call),
         is_stored=previous_response_id(payload) is not None,
+        is_batch=_is_batch(payload.get("prompt")),
         is_stream=taken.facts.is_stream,
         body_bytes=taken.size_bytes,
     )
@@ -122,16 +128,14 @@ def _need(
     has_keys = any(backend.facts.keys is not None for backend in view.backends)
     is_special = demand.tier is not None or bool(demand.media) or has_keys
     context_tokens = 0
-    if demand.kind is not Kind.ASK:
-        guessed = prompt_tokens + max(1, demand.limit_tokens or 1)
+    # A batch of prompts has a context for each, and what does not generate may cut its text.
+    if demand.kind is Kind.GENERATE and not demand.is_batch:
+        said = 0 if course.resumption is None else course.resumption.transcript.said_total
+        guessed = prompt_tokens + max(1, (demand.limit_tokens or 1) - said)
         context_tokens = _context_tokens(demand.least_tokens, guessed, model, view)
-    return Need(
-        max(context_tokens, course.least_context_tokens),
-        demand.tier,
-        demand.media,
-        call.caller.name,
-        is_special,
-    )
+    context_tokens = max(context_tokens, course.least_context_tokens)
+    course.need = Need(context_tokens, demand.tier, demand.media, call.caller.name, is_special)
+    return course.need
 
 
 def _context_tokens(least: int, guessed: int, model: Model, view: ModelView) -> int:
@@ -157,6 +161,15 @@ def _context_tokens(least: int, guessed: int, model: Model, view: ModelView) -> 
         )
     # The engine counts exactly, and says best what is wrong.
     return min(guessed, longest)
+
+
+def response_key(response_id: str) -> str:
+    """The conversation of a stored response; no client's own name of one looks like it."""
+    return f"\0{response_id}"
+
+
+def _is_batch(prompt: object) -> bool:
+    return type(prompt) is list and len(prompt) > 1 and type(prompt[0]) is not int
 
 
 def _kind(call: Call) -> Kind:
@@ -185,12 +198,12 @@ def _bounded(priority: int) -> int:
 def _conversation(call: Call, payload: dict[str, object]) -> str:
     before = previous_response_id(payload)
     if before is not None:
-        return before
+        return response_key(before) if len(before) <= _LONGEST_KEY else ""
     header = first(call.headers, CONVERSATION_HEADER)
     if header is not None:
-        return f"{call.caller.name}/{header[:256].decode('latin-1')}"
+        return f"{call.caller.name}/{header[:_LONGEST_KEY].decode('latin-1')}"
     user = user_of(payload)
-    return "" if user is None else f"{call.caller.name}/{user[:256]}"
+    return "" if user is None else f"{call.caller.name}/{user[:_LONGEST_KEY]}"
 
 
 def _tier(call: Call) -> Tier | None:

@@ -19,9 +19,10 @@ from gateway.flow.call import CONNECTION, Call, ClientConnection, Receive, Scope
 from gateway.flow.continuing import continuing
 from gateway.flow.course import Course
 from gateway.flow.demand import demand_of
-from gateway.flow.hold import Halls, NothingLeft
+from gateway.flow.hold import Halls
 from gateway.flow.inflight import InFlight
 from gateway.flow.learn import Lessons
+from gateway.flow.no_place import NothingLeft
 from gateway.flow.recover import next_step, when_nothing_is_left
 from gateway.flow.relay import (
     end_with_error,
@@ -106,12 +107,15 @@ class Flow:
             try:
                 async with self.halls.place(call, demand, course) as slot:
                     failed = await self._try(call, taken, course, slot)
+                    if failed is not None:
+                        # Before its place is given to the next.
+                        self._learn(call, course, slot, failed)
             except NothingLeft as end:
                 course.passed_on = when_nothing_is_left(call, course, end)
                 break
             if failed is None:
                 return
-            await self._recover(call, course, slot, failed)
+            await self._recover(call, course, failed)
         await relay_backend_error(call, course.passed_on)
 
     def _begin(self, call: Call, taken: Taken) -> Course:
@@ -174,12 +178,16 @@ class Flow:
             if response_id is not None:
                 self.halls.answered(response_id, slot.backend.name)
 
-    async def _recover(self, call: Call, course: Course, slot: Slot, failed: Failed) -> None:
-        """Learns from a failed attempt and sets the course for the next; may raise `Refusal`."""
+    def _learn(self, call: Call, course: Course, slot: Slot, failed: Failed) -> None:
+        """What a failed attempt says of its backend."""
         now, failure = self.clock.monotonic_s(), failed.failure
         call.trail.ended(failure.kind.value, failure.message, now)
         self.lessons.failed(slot.backend, failure, call.request_id, now)
         course.note(slot.model, slot.backend, failed)
+
+    async def _recover(self, call: Call, course: Course, failed: Failed) -> None:
+        """Sets the course for the attempt after a failed one; may raise `Refusal`."""
+        now, failure = self.clock.monotonic_s(), failed.failure
         try:
             step = next_step(call, course, failed, self.fleet, self.budgets, now, self.draw())
         except Refusal as refusal:

@@ -1,11 +1,11 @@
 """Waiting for the right place: at the gateway, where any backend that comes free can take it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
-from gateway.errors import GatewayError, Outcome, Refusal
+from gateway.errors import Refusal
 from gateway.fleet.lease import Lease
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
@@ -13,10 +13,11 @@ from gateway.fleet.view import BackendFacts, ModelView
 from gateway.fleet.working import Working
 from gateway.flow.call import Call
 from gateway.flow.course import Course
-from gateway.flow.demand import Demand, want_of
+from gateway.flow.demand import Demand, response_key, want_of
 from gateway.flow.homes import Homes
+from gateway.flow.no_place import NothingLeft, overloaded
 from gateway.flow.slot import Slot
-from gateway.placement.affinity import BLOCK_TOKENS, DEFAULT_BLOCKS, PrefixIndex
+from gateway.placement.affinity import BLOCK_TOKENS, DEFAULT_BLOCKS, MOST_BLOCKS, PrefixIndex
 from gateway.placement.eligible import Refused
 from gateway.placement.lane import Lane
 from gateway.placement.rule import Draw
@@ -24,17 +25,6 @@ from gateway.placement.rules import rule_of
 from gateway.placement.want import Kind, Placed, Want
 
 _LOOK_EVERY_S: Final = 0.25
-_RETRY_AFTER_S: Final = 5.0
-_LONGEST_RETRY_AFTER_S: Final = 60.0
-
-
-class NothingLeft(GatewayError):  # noqa: N818
-    """No backend may take the request; `refused` says why for each."""
-
-    def __init__(self, refused: tuple[Refused, ...], backends_total: int) -> None:
-        super().__init__("no backend is left")
-        self.refused = refused
-        self.backends_total = backends_total
 
 
 class _Waiter(NamedTuple):
@@ -49,6 +39,7 @@ class Halls:
     """The lines of all models, and whoever waits in them."""
 
     __slots__ = (
+        "_crashed",
         "_draw",
         "_fleet",
         "_homes",
@@ -62,8 +53,15 @@ class Halls:
         "_waiters",
     )
 
-    def __init__(self, fleet: Registry, now: Callable[[], float], draw: Draw) -> None:
+    def __init__(
+        self,
+        fleet: Registry,
+        now: Callable[[], float],
+        draw: Draw,
+        crashed: Callable[[Exception], None],
+    ) -> None:
         self._fleet = fleet
+        self._crashed = crashed
         self._now = now
         self._draw = draw
         self._rules = fleet.config.queue
@@ -112,13 +110,11 @@ class Halls:
 
     def answered(self, response_id: str, backend: str) -> None:
         """The backend keeps this answer: requests that continue it must go there."""
-        self._homes.note(response_id, backend)
+        self._homes.note(response_key(response_id), backend)
 
     def look(self) -> None:
         """Looks at everybody who waits: something about a backend has changed."""
-        for model in self._fleet.names.models.values():
-            if len(self._lanes[model.name]):
-                self._pump(model)
+        self._pump_all(self._fleet.names.models.values())
 
     async def watch(self) -> None:
         """Looks now and then: backends recover, their shares rise, and waits grow."""
@@ -176,27 +172,29 @@ class Halls:
                 call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)
                 async with asyncio.timeout(self._rules.max_wait_s):
                     await waiter
-            return waiter.result()
         except TimeoutError:
-            told = f"none came free within {self._rules.max_wait_s:g} s"
-            raise _overloaded(model, told, None) from None
-        except asyncio.CancelledError:
+            # In the very moment in which the time was over, a place may have been given.
+            if not waiter.done() or waiter.cancelled():
+                told = f"none came free within {self._rules.max_wait_s:g} s"
+                raise overloaded(model, told, None) from None
+        except BaseException:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 waiter.result().give_back()
             raise
         finally:
             lane.leave(want)
             del self._waiters[want]
+        return waiter.result()
 
     def _check(self, model: Model, lane: Lane) -> None:
         """Refuses at once what would wait in vain."""
         if lane.is_over:
             told = f"{len(lane) - 1} requests wait already"
-            raise _overloaded(model, told, lane.wait_s(len(lane)))
+            raise overloaded(model, told, lane.wait_s(len(lane)))
         expected_s = lane.wait_s(len(lane))
         if expected_s is not None and expected_s > self._rules.max_wait_s:
             told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
-            raise _overloaded(model, told, expected_s)
+            raise overloaded(model, told, expected_s)
 
     def _pump(self, model: Model, seen: ModelView | None = None) -> None:
         """Places whom it can; each has its slot before the next one is looked at.
@@ -217,12 +215,14 @@ class Halls:
             if waiter.future.done():
                 # It has just left and could not yet say so.
                 continue
-            waiter.call.trail.decided(placed, now, len(lane))
-            if placed.backend is None:
-                nothing = NothingLeft(placed.refused, len(placed.view.backends))
-                waiter.future.set_exception(nothing)
-            else:
+            try:
+                waiter.call.trail.decided(placed, now, len(lane))
+                if placed.backend is None:
+                    raise NothingLeft(placed.refused, len(placed.view.backends))
                 slot = self._slot(waiter.demand, model, placed.backend.facts, placed)
+            except Exception as error:  # noqa: BLE001 - it is for the one that waits
+                waiter.future.set_exception(error)
+            else:
                 waiter.future.set_result(slot)
 
     def _slot(
@@ -249,13 +249,24 @@ class Halls:
         slot = Slot(model, backend, lease, working, lessons, self._now, self._freed).take()
         if working is not None:
             slot.remembers(demand.size, self._indexes[backend.name], demand.blocks)
-            self._homes.note(demand.conversation, backend.name)
+            if not demand.is_stored:
+                self._homes.note(demand.conversation, backend.name)
         return slot
 
     def _freed(self, backend: str) -> None:
-        for model in self._models_at.get(backend, ()):
-            if len(self._lanes[model.name]):
+        self._pump_all(self._models_at.get(backend, ()))
+
+    def _pump_all(self, models: Iterable[Model]) -> None:
+        """Whose first has waited longest is first; nobody's fault falls on whoever called."""
+        lanes = self._lanes
+        waiting = [model for model in models if len(lanes[model.name])]
+        if len(waiting) > 1:
+            waiting.sort(key=lambda model: lanes[model.name].oldest_s)
+        for model in waiting:
+            try:
                 self._pump(model)
+            except Exception as error:  # noqa: BLE001 - those that wait must not end this one
+                self._crashed(error)
 
     def _sweep(self, model: Model) -> None:
         """An engine that was started anew has an empty cache; one that told its memory, a size."""
@@ -264,17 +275,7 @@ class Halls:
             work = self._fleet.backends[name].work
             if work.kv_tokens is not None and work.kv_tokens != self._sizes[name]:
                 self._sizes[name] = work.kv_tokens
-                self._indexes[name].resize(work.kv_tokens // BLOCK_TOKENS)
+                self._indexes[name].resize(min(work.kv_tokens // BLOCK_TOKENS, MOST_BLOCKS))
             if work.restarts_total != self._restarts[name]:
                 self._restarts[name] = work.restarts_total
                 self._indexes[name].clear()
-
-
-def _overloaded(model: Model, told: str, expected_s: float | None) -> Refusal:
-    retry_s = _RETRY_AFTER_S if expected_s is None else expected_s
-    retry_s = min(max(retry_s, 1.0), _LONGEST_RETRY_AFTER_S)
-    return Refusal(
-        Outcome.OVERLOADED,
-        f"All backends of '{model.name}' are busy and {told}. Try again in {retry_s:.0f} s.",
-        retry_after_s=retry_s,
-    )

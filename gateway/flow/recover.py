@@ -13,8 +13,8 @@ from gateway.flow.answer import Failed, WholeAnswer
 from gateway.flow.budgets import Budgets
 from gateway.flow.call import Call
 from gateway.flow.course import Course, Resumption
-from gateway.flow.hold import NothingLeft
-from gateway.placement.eligible import Need, Why, is_eligible
+from gateway.flow.no_place import NothingLeft
+from gateway.placement.eligible import Why, is_eligible
 from gateway.recovery.classify import Failure, Kind
 from gateway.recovery.plan import Move, Situation, Step, of_failure, plan, surrender
 from gateway.recovery.resume import ways
@@ -159,7 +159,8 @@ def _could_take(
     model: Model, fleet: Registry, course: Course, now: float, least_tokens: int = 0
 ) -> bool:
     """Whether an untried backend of the model could take the request, if it is that long."""
-    need = Need(max(least_tokens, course.least_context_tokens))
+    context_tokens = max(least_tokens, course.need.context_tokens)
+    need = course.need._replace(context_tokens=context_tokens)
     view = fleet.view(model, now)
     return any(is_eligible(backend, need, course.tried) for backend in view.backends)
 

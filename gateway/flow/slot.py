@@ -1,6 +1,7 @@
 """A place at a backend: given by the line, kept while the request is there, given back once."""
 
 from collections.abc import Callable
+from typing import Final
 
 from gateway.fleet.learning.characters import TextSize
 from gateway.fleet.learning.model import ModelLessons
@@ -10,6 +11,9 @@ from gateway.fleet.view import BackendFacts
 from gateway.fleet.working import Working
 from gateway.placement.affinity import PrefixIndex
 from gateway.protocol.usage import Usage
+
+# What engines count can be wrong by any amount.
+_MOST_TOKENS: Final = 10**8
 
 
 class Slot:
@@ -62,8 +66,12 @@ class Slot:
     def take(self) -> "Slot":
         """Takes the place, before anybody else is placed."""
         self._lease.__enter__()
-        if self.working is not None:
-            self._lease.backend.work.begin(self.working, self._now())
+        try:
+            if self.working is not None:
+                self._lease.backend.work.begin(self.working, self._now())
+        except BaseException:
+            self._lease.__exit__(None, None, None)
+            raise
         return self
 
     def remembers(self, size: TextSize, index: PrefixIndex, blocks: tuple[int, ...]) -> None:
@@ -92,18 +100,20 @@ class Slot:
         counted = None if usage is None else usage.completion_tokens
         sequences = 1 if self.working is None else self.working.sequences
         if counted is not None:
-            self._output_tokens = max(1, counted // sequences)
+            self._output_tokens = min(max(1, counted // sequences), _MOST_TOKENS)
         elif self._events:
             self._output_tokens = max(1, self._events // sequences)
-        if prompt_tokens and self._size is not None:
+        if prompt_tokens and prompt_tokens < _MOST_TOKENS and self._size is not None:
             self._lessons.text.add(self._size, prompt_tokens)
 
     def give_back(self) -> None:
         """Gives the place back; whoever waits for it is looked at."""
-        if self.working is not None:
-            work, output_tokens = self._lease.backend.work, self._output_tokens
-            work.end(self.working, self._now(), output_tokens)
-            if output_tokens is not None and self._index is not None:
-                self._index.add(self._blocks, output_tokens)
-        self._lease.__exit__(None, None, None)
-        self._on_free(self.backend.name)
+        try:
+            if self.working is not None:
+                work, output_tokens = self._lease.backend.work, self._output_tokens
+                work.end(self.working, self._now(), output_tokens)
+                if output_tokens is not None and self._index is not None:
+                    self._index.add(self._blocks, output_tokens)
+        finally:
+            self._lease.__exit__(None, None, None)
+            self._on_free(self.backend.name)

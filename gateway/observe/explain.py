@@ -8,7 +8,7 @@ from gateway.fleet.view import BackendView, Standing
 from gateway.observe.trails import Attempt, Decision, Trail, Wait
 from gateway.placement.cost import Price
 from gateway.placement.eligible import Refused, refusals
-from gateway.placement.lane import cap_now
+from gateway.placement.room import cap_now
 from gateway.placement.rule import Choice, Option
 
 KEPT_FOR_OTHER: Final = "kept_for_other"

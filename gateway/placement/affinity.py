@@ -7,6 +7,9 @@ from typing import Final
 BLOCK_TOKENS: Final = 128
 """Tokens that one block is thought to have."""
 
+MOST_BLOCKS: Final = 1_000_000
+"""Blocks remembered of a backend at most, whatever it tells of its memory."""
+
 DEFAULT_BLOCKS: Final = 8192
 """Blocks remembered of a backend whose KV memory is not known."""
 

@@ -76,7 +76,7 @@ def price(
     steps, best_cap, token_s, fix_s, kv_tokens = speed
     count, left_tokens = load.running, load.left_tokens
     last = len(steps) - 1
-    is_full = count > 0 and count + size > cap
+    is_full = count > load.others and count + size > cap
     base = (cap - size if cap > size else 0) if is_full else count
     if base >= last:
         base = last - 1

@@ -5,34 +5,30 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gateway.fleet.learning.lengths import OutputLengths
-from gateway.fleet.view import BackendView, ModelView, Standing
+from gateway.fleet.view import ModelView, Standing
 from gateway.placement.affinity import PrefixIndex
 from gateway.placement.cost import Ask
 from gateway.placement.eligible import is_eligible
 from gateway.placement.fairness import Served
 from gateway.placement.order import Order, rank_s
+from gateway.placement.room import DOUBTFUL_S, cap_for, cap_now, penalty_of, roomy_of
 from gateway.placement.rule import Draw, Option, Pressure, Rule
 from gateway.placement.simple import LeastInflight
-from gateway.placement.want import Domain, Kind, Placed, Want
+from gateway.placement.want import Kind, Placed, Want
 
 LOOKAHEAD: Final = 16
-"""Waiting requests that are looked at each time."""
+"""Waiting requests that could go somewhere now and are priced each time."""
 
 LASTING_S: Final = 20.0
 """Seconds without an empty line after which a batch may be tried that is larger than the graph."""
 
-DOUBTFUL_S: Final = 30.0
-SAME_CARD_S: Final = 60.0
-SAME_NODE_S: Final = 15.0
-NOT_HOME_S: Final = 0.25
-BOUND_S: Final = 3600.0
 
 _QUEUE_WINDOW_S: Final = 20.0
 _PACES_NEEDED: Final = 5
 _PACE_SHARE: Final = 0.15
 # A request that waits so long for memory closes its backend to those behind it.
 _CLOSES_AFTER_S: Final = 20.0
-_UNBOUNDED: Final = 1_000_000_000
+_ASKED: Final = 64
 _COMPUTE_RULE: Final = LeastInflight()
 
 
@@ -93,6 +89,11 @@ class Lane:
         return len(self._held) > 1 and now - self._backlog_since_s >= LASTING_S
 
     @property
+    def oldest_s(self) -> float:
+        """When the one that has waited longest came; inf without any."""
+        return min((want.arrival_s for want in self._held), default=math.inf)
+
+    @property
     def is_over(self) -> bool:
         """Whether more wait than may."""
         return len(self._held) > self._max
@@ -116,18 +117,26 @@ class Lane:
         """
         self._note_length(now)
         view = look()
+        roomy = roomy_of(view)
         reserved: dict[str, int] = {}
         closed: set[str] = set()
-        has_room = _has_room(view)
         is_stale = False
+        looked_at = passed = 0
         for want in self._in_order(view, now):
             if want not in self._held:
                 continue
             if is_stale:
                 view, is_stale = look(), False
-                has_room = _has_room(view)
-            if not has_room and want.kind is Kind.GENERATE and _may_wait(want, view):
-                continue
+                roomy = roomy_of(view)
+            if want.kind is Kind.GENERATE:
+                if looked_at >= LOOKAHEAD:
+                    return
+                if not any(is_eligible(b, want.need, want.tried) for b in roomy):
+                    # It cannot go now; whether it ever can is asked of the first ones only.
+                    passed += 1
+                    if passed > _ASKED or _may_wait(want, view):
+                        continue
+                looked_at += 1
             options = self._options(want, view, reserved, closed)
             if not options:
                 if not closed or not _may_wait(want, view):
@@ -138,16 +147,28 @@ class Lane:
             rule = self._rule if want.kind is Kind.GENERATE else _COMPUTE_RULE
             choice = rule.choose(options, pressure, draw)
             option = options[choice.chosen]
-            name = option.backend.facts.name
             if not choice.is_free:
-                reserved[name] = reserved.get(name, 0) + 1
-                if option.has_room and now - want.arrival_s > _CLOSES_AFTER_S:
-                    closed.add(name)
+                self._reserve(want, option, reserved, closed, now)
                 continue
             self.leave(want)
             self._note_placed(want, option, now)
             yield Placed(want, option.backend, view, tuple(want.tried), tuple(options), choice)
             is_stale = True
+
+    def _reserve(
+        self,
+        want: Want,
+        option: Option,
+        reserved: dict[str, int],
+        closed: set[str],
+        now: float,
+    ) -> None:
+        """It waits for this backend; after long enough nobody may pass it there."""
+        name = option.backend.facts.name
+        reserved[name] = reserved.get(name, 0) + 1
+        needs_more_than_a_place = option.has_room or want.sequences > 1
+        if needs_more_than_a_place and now - want.arrival_s > _CLOSES_AFTER_S:
+            closed.add(name)
 
     def _options(
         self, want: Want, view: ModelView, reserved: dict[str, int], closed: set[str]
@@ -161,7 +182,7 @@ class Lane:
         indexes, need, tried = self._indexes, want.need, want.tried
         for backend in view.backends:
             name = backend.facts.name
-            if name in closed or not is_eligible(backend, need, tried):
+            if not is_eligible(backend, need, tried):
                 continue
             standing = backend.standing
             if standing is Standing.LAST_RESORT and best < standing:
@@ -170,17 +191,22 @@ class Lane:
                 if best is Standing.LAST_RESORT:
                     options.clear()
                 best = standing
+            if name in closed:
+                continue
             index = indexes.get(name)
             uncached = prompt_tokens if index is None else want.uncached_tokens(name, index)
             ask = Ask(prompt_tokens, uncached, output_tokens, sequences)
             if is_generating:
                 cap, running = cap_now(backend), backend.load.running
             else:
-                cap, running = _cap(backend, kind), backend.in_flight
+                cap, running = cap_for(backend, kind), backend.in_flight
             penalty_s = DOUBTFUL_S if standing is Standing.DOUBTFUL else 0.0
             if not is_plain:
-                penalty_s += _penalty_s(backend, want)
+                penalty_s += penalty_of(backend, want)
             options.append(Option(backend, ask, cap, running, reserved.get(name, 0), penalty_s))
+        if want.is_bound:
+            homes = [option for option in options if option.backend.facts.name == want.home]
+            return homes or options
         return options
 
     def _in_order(self, view: ModelView, now: float) -> list[Want]:
@@ -197,7 +223,8 @@ class Lane:
             excess_s = served.seconds(want.tenant) - least_s
             return rank_s(order, service_s, now - want.arrival_s, want.priority, excess_s)
 
-        return sorted(self._held, key=rank)[:LOOKAHEAD]
+        # What takes no place in a batch is not held up by what does.
+        return sorted(self._held, key=lambda want: (want.kind is Kind.GENERATE, rank(want)))
 
     def _note_length(self, now: float) -> None:
         share = min(1.0, (now - self._mean_held_at_s) / _QUEUE_WINDOW_S)
@@ -210,6 +237,8 @@ class Lane:
 
     def _note_placed(self, want: Want, option: Option, now: float) -> None:
         self._placed_total += 1
+        if want.kind is not Kind.GENERATE:
+            return
         if self._held:
             gap_s = now - self._placed_at_s
             if gap_s < _QUEUE_WINDOW_S:
@@ -217,48 +246,13 @@ class Lane:
                 self._pace_s += max(1.0 / self._paces, _PACE_SHARE) * (gap_s - self._pace_s)
         self._placed_at_s = now
         speed, ask = option.backend.speed, option.ask
-        decode_s = ask.output_tokens * speed.steps[speed.cap] / speed.cap
+        decode_s = ask.sequences * ask.output_tokens * speed.steps[speed.cap] / speed.cap
         self._served.note(want.tenant, ask.uncached_tokens * speed.token_s + decode_s, now)
-
-
-def cap_now(backend: BackendView) -> int:
-    """How many requests the backend may have now, at least 1."""
-    share_ratio = backend.share_ratio
-    if share_ratio == 1.0:
-        return max(1, backend.cap)
-    return max(1, int(backend.cap * share_ratio))
-
-
-def _cap(backend: BackendView, kind: Kind) -> int:
-    if kind is Kind.GENERATE:
-        return cap_now(backend)
-    if kind is Kind.ASK:
-        return _UNBOUNDED
-    return max(1, int(backend.facts.hard_limit * backend.share_ratio))
-
-
-def _has_room(view: ModelView) -> bool:
-    return any(backend.load.running < cap_now(backend) for backend in view.backends)
 
 
 def _may_wait(want: Want, view: ModelView) -> bool:
     """Whether some backend may serve it, if not now."""
     return any(is_eligible(backend, want.need, want.tried) for backend in view.backends)
-
-
-def _penalty_s(backend: BackendView, want: Want) -> float:
-    """What speaks against a backend: the same card or node as one that failed, or not its home."""
-    facts = backend.facts
-    penalty_s = max((_nearness_s(facts.node, facts.card, at) for at in want.failed_in), default=0.0)
-    if want.home and want.home != facts.name:
-        penalty_s += BOUND_S if want.is_bound else NOT_HOME_S
-    return penalty_s
-
-
-def _nearness_s(node: str, card: str, failed_in: Domain) -> float:
-    if node != failed_in.node:
-        return 0.0
-    return SAME_CARD_S if card and card == failed_in.card else SAME_NODE_S
 
 
 def _best_speeds(view: ModelView) -> tuple[float, float]:

@@ -28,7 +28,7 @@ class Option(NamedTuple):
     def has_room(self) -> bool:
         """Whether it serves well what it has and this request; alone it may always run."""
         running = self.running
-        return running == 0 or running + self.ask.sequences <= self.cap
+        return running <= self.backend.load.others or running + self.ask.sequences <= self.cap
 
 
 class Pressure(NamedTuple):

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+# More than any engine gives; numbers of clients can be of any size.
+_MOST_CHOICES: Final = 65536
 # In the order in which vLLM prefers them for chat; a request has one of them as a rule.
 _LIMIT_FIELDS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 # Fields that hold plain text, token ids, or lists of either.
@@ -41,7 +43,7 @@ def max_output_tokens(payload: dict[str, Any]) -> int | None:
 def choices_asked(payload: dict[str, Any]) -> int:
     """How many choices a complete answer has: `n` for each prompt of a batch; at least 1."""
     n = payload.get("n")
-    per_prompt = n if type(n) is int and n > 0 else 1
+    per_prompt = min(n, _MOST_CHOICES) if type(n) is int and n > 0 else 1
     prompt = payload.get("prompt")
     if type(prompt) is list and prompt and type(prompt[0]) is not int:
         return per_prompt * len(prompt)

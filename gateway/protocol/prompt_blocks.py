@@ -1,5 +1,6 @@
 """A prompt as text, cut into blocks whose hashes tell how much two prompts have in common."""
 
+import json
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -8,6 +9,7 @@ BLOCK_BYTES: Final = 512
 """About 128 tokens, an engine's block on Ascend: 4 bytes a token in English and in Chinese."""
 
 _MOST_BLOCKS: Final = 4096
+_MOST_IDS: Final = 2 * _MOST_BLOCKS * BLOCK_BYTES // 4
 # In the order in which chat templates put them before the conversation.
 _FIRST_FIELDS: Final = ("instructions", "system", "prompt", "input", "query", "text_1", "queries")
 _LAST_FIELDS: Final = ("documents", "text_2", "items")
@@ -35,7 +37,7 @@ def prompt_text(payload: dict[str, Any], seed: str, *, with_blocks: bool = True)
     token_ids = 0
     tools = payload.get("tools")
     if type(tools) is list and tools:
-        pieces.append(_ENCODER.encode(tools).decode("utf-8", "replace"))
+        pieces.append(_as_text(tools))
     for name in _FIRST_FIELDS:
         token_ids += _gather(payload.get(name), pieces, media)
     token_ids += _gather(payload.get("messages"), pieces, media)
@@ -44,6 +46,9 @@ def prompt_text(payload: dict[str, Any], seed: str, *, with_blocks: bool = True)
     text = "\n".join(pieces)
     raw = text.encode("utf-8", "surrogatepass")
     blocks = _blocks(raw, seed) if with_blocks else ()
+    if token_ids:
+        # Ids are exact; as text they only serve to tell prompts apart.
+        return PromptText(0, 0, token_ids, blocks, frozenset(media))
     return PromptText(len(text), len(raw), token_ids, blocks, frozenset(media))
 
 
@@ -69,7 +74,7 @@ def _gather(value: Any, pieces: list[str], media: set[str]) -> int:
     elif kind is list:
         if value and type(value[0]) is int:
             # Ids are text of a kind: prompts that begin with the same ones share their blocks.
-            pieces.append(",".join(map(str, value)))
+            pieces.append(",".join(map(str, value[:_MOST_IDS])))
             return len(value)
         return sum(_gather(one, pieces, media) for one in value)
     return 0
@@ -85,15 +90,23 @@ def _gather_object(value: dict[str, Any], pieces: list[str], media: set[str]) ->
         if key in value:
             media.add(_medium(key, kind))
             # What it shows counts for the cache, its length does not count as text.
-            pieces.append(str(hash(_ENCODER.encode(value[key]))))
+            pieces.append(str(hash(_as_text(value[key]))))
             break
     token_ids = 0
     for key in ("content", "text", "reasoning", "reasoning_content", "arguments", "output"):
         token_ids += _gather(value.get(key), pieces, media)
     calls = value.get("tool_calls")
     if type(calls) is list and calls:
-        pieces.append(_ENCODER.encode(calls).decode("utf-8", "replace"))
+        pieces.append(_as_text(calls))
     return token_ids
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return _ENCODER.encode(value).decode("utf-8")
+    except UnicodeEncodeError:
+        # Half of a surrogate pair: models cut characters in two, and clients send them back.
+        return json.dumps(value)
 
 
 def _medium(key: str, kind: Any) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale
+from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale, is_near, padding
 
 __all__ = ["BAND", "LOOK_AGAIN_S", "DecodeSpeed", "Kin", "Line", "Scale"]
 
@@ -18,7 +18,9 @@ _EAGER_FACTOR: Final = 3.0
 _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
-_SAME_RATIO: Final = 0.003
+_FIRST_RATIO: Final = 4.0
+_SLOW_RATIO: Final = 2.5
+_FORGIVEN_AFTER_S: Final = 60.0
 _MEMORY_TOKENS: Final = 500.0
 
 
@@ -44,6 +46,7 @@ class DecodeSpeed:
         "_odd",
         "_pads",
         "_prior_s",
+        "_sampled_at_s",
         "_scale",
         "_scale_version",
         "_shape",
@@ -66,7 +69,7 @@ class DecodeSpeed:
         self._prior_s = prior_s
         usable = [size for size in sizes or () if size <= limit]
         self._largest = max(usable, default=0)
-        self._pads = _padding(usable, limit)
+        self._pads = padding(usable, limit)
         self._graph = Line()
         self._eager = Line()
         self._kin = kin or Kin()
@@ -74,6 +77,7 @@ class DecodeSpeed:
         self._scale_version = 0
         self._means: dict[int, tuple[float, float]] = {}
         self._odd = 0
+        self._sampled_at_s: float | None = None
         self._good = 1
         self._bad: int | None = None
         if sizes is None:
@@ -132,11 +136,13 @@ class DecodeSpeed:
             return False
         if self.cap != self._largest or now - self._kin.seen_s < LOOK_AGAIN_S:
             return False
-        return now - self._kin.look_began_s > _LOOK_LASTS_S
+        pause_s = min(LOOK_AGAIN_S, _LOOK_LASTS_S * 2.0**self._kin.looks)
+        return now - self._kin.look_began_s > pause_s
 
     def looked(self, now: float) -> None:
         """One request more than the graph serves was sent."""
         self._kin.look_began_s = now
+        self._kin.looks = min(self._kin.looks + 1, 16)
 
     def add(self, size: int, step_s: float, tokens: float, now: float) -> None:
         """Notes that steps with `size` sequences took `step_s` each, over so many tokens.
@@ -148,7 +154,11 @@ class DecodeSpeed:
             return
         size = min(size, self._limit)
         weight = min(tokens, _MOST_TOKENS)
+        self._sampled_at_s = now
         is_new = self._is_new(size)
+        if is_new:
+            # The first answer may be slow for reasons of its own, such as compiled operators.
+            step_s = min(step_s, _FIRST_RATIO * self.step_s(size))
         if not is_new and step_s > _ODD_RATIO * self.step_s(size):
             self._odd += 1
             if self._odd < _ODD_IN_A_ROW:
@@ -162,12 +172,33 @@ class DecodeSpeed:
         else:
             self._eager.add(size, step_s, weight)
         if size > self._largest:
-            self._kin.seen_s = now
+            self._kin.seen_s, self._kin.looks = now, 0
         self._refresh()
         self._scale.note(self._steps[1] / self._prior_s)
         if self._eager.weight and self._graph.weight and self._largest:
             a, b = self._eager.fit()
             self._kin.eager = (a / self._steps[self._largest], b / self._steps[self._largest])
+
+    def forgive(self, now: float) -> None:
+        """What looks slow and was not seen for a minute is thought to be half as far off.
+
+        Otherwise one bad minute would keep everybody away, and nothing could ever put it right.
+        """
+        at_s = self._sampled_at_s
+        if at_s is None or now - at_s < _FORGIVEN_AFTER_S:
+            return
+        self._sampled_at_s = now
+        expected_s = self._prior_s * self._scale.ratio
+        if self._steps[1] <= _SLOW_RATIO * expected_s:
+            return
+        for line in (self._graph, self._eager):
+            if line.weight:
+                line.soften((expected_s + self._steps[1]) / (2.0 * self._steps[1]))
+        self._means = {
+            size: ((mean_s + expected_s) / 2.0, weight)
+            for size, (mean_s, weight) in self._means.items()
+        }
+        self._refresh()
 
     def anew(self) -> "DecodeSpeed":
         """For an engine that was started anew, maybe with other flags; kin stay kin."""
@@ -224,7 +255,7 @@ class DecodeSpeed:
         is_beyond_known = not largest or self._eager.weight > 0 or self._kin.eager is not None
         furthest = limit if is_beyond_known else min(limit, largest)
         shape = (largest, furthest, *lower, *upper)
-        if self._steps and _is_near(shape, self._shape):
+        if self._steps and is_near(shape, self._shape):
             return
         self._shape = shape
         # Decisions follow the line, not the stairs of padding: whoever steps onto the next stair
@@ -258,24 +289,3 @@ class DecodeSpeed:
         a, b = self._eager.fit()
         # Off the graph nothing is faster than on it.
         return max(a, known_s - b * (self._largest + 1)), b
-
-
-def _is_near(shape: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether two shapes differ by so little that no decision would."""
-    if shape[:2] != other[:2]:
-        return False
-    size = max(1.0, shape[0])
-    for at in (2, 4):
-        for n in (1.0, size, shape[1]):
-            one, two = shape[at] + shape[at + 1] * n, other[at] + other[at + 1] * n
-            if abs(one - two) > _SAME_RATIO * two:
-                return False
-    return True
-
-
-def _padding(sizes: list[int], limit: int) -> list[int]:
-    """The captured size that a batch is padded to, by batch size; the batch itself above them."""
-    return [
-        min((captured for captured in sizes if captured >= size), default=size)
-        for size in range(limit + 2)
-    ]

@@ -7,6 +7,7 @@ _STEEPEST: Final = 0.2
 SLOPE_PRIOR: Final = 0.02
 _SHRINK: Final = 60.0
 _OWN_SHARE: Final = 0.8
+_SAME_RATIO: Final = 0.003
 _SLOWER_AT_MOST: Final = 2.0
 
 
@@ -28,6 +29,11 @@ class Line:
         self._sxx = keep * self._sxx + weight * size * size
         self._sxy = keep * self._sxy + weight * size * step_s
 
+    def soften(self, ratio: float) -> None:
+        """All that was seen counts as `ratio` times as long."""
+        self._sy *= ratio
+        self._sxy *= ratio
+
     def fit(self) -> tuple[float, float]:
         """Intercept, above 0, and slope in seconds; the weight must not be 0."""
         mean_x, mean_y = self._sx / self.weight, self._sy / self.weight
@@ -48,12 +54,14 @@ class Kin:
     largest captured size; None before one has seen it.
     """
 
-    __slots__ = ("eager", "look_began_s", "seen_s")
+    __slots__ = ("eager", "look_began_s", "looks", "seen_s")
 
     def __init__(self) -> None:
         self.eager: tuple[float, float] | None = None
         self.look_began_s = float("-inf")
         self.seen_s = float("-inf")
+        self.looks = 0
+        """Looks since the last one that saw something."""
 
     def __repr__(self) -> str:
         return f"<Kin eager {self.eager}>"
@@ -83,3 +91,24 @@ class Scale:
             return
         self.ratio += (ratio - self.ratio) * (0.1 if self.version else 1.0)
         self.version += 1
+
+
+def is_near(shape: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two shapes differ by so little that no decision would."""
+    if shape[:2] != other[:2]:
+        return False
+    size = max(1.0, shape[0])
+    for at in (2, 4):
+        for n in (1.0, size, shape[1]):
+            one, two = shape[at] + shape[at + 1] * n, other[at] + other[at + 1] * n
+            if abs(one - two) > _SAME_RATIO * two:
+                return False
+    return True
+
+
+def padding(sizes: list[int], limit: int) -> list[int]:
+    """The captured size that a batch is padded to, by batch size; the batch itself above them."""
+    return [
+        min((captured for captured in sizes if captured >= size), default=size)
+        for size in range(limit + 2)
+    ]

@@ -119,10 +119,11 @@ def _gauges(activity: Activity, at_s: float, own: int) -> Gauges:
 
 
 def _is_lower(gauges: Gauges, before: Gauges) -> bool:
+    """All of them: one alone may be a server that forgets, or a figure of somebody else."""
     return (
         gauges.generation_tokens < before.generation_tokens
-        or gauges.prompt_tokens < before.prompt_tokens
-        or gauges.preemptions_total < before.preemptions_total
+        and gauges.prompt_tokens < before.prompt_tokens
+        and gauges.preemptions_total <= before.preemptions_total
     )
 
 

@@ -64,10 +64,11 @@ def test_an_answer_that_comes_after_a_later_one_adds_nothing() -> None:
         (said(made=5.0), said(made=5.0), False),
         (said(made=5.0), said(made=9.0), False),
         (said(made=5.0), said(made=0.0), True),
-        (said(preemptions_total=4.0), said(preemptions_total=0.0), True),
+        (said(preemptions_total=4.0), said(preemptions_total=0.0), False),  # one alone
         (said(preemptions_total=4.0), said(preemptions_total=5.0), False),
-        (Activity(0.0, 0.0, 9.0, 9.0), Activity(0.0, 0.0, 8.0, 99.0), True),
-        (Activity(0.0, 0.0, 9.0, 9.0), Activity(0.0, 0.0, 99.0, 8.0), True),
+        (Activity(0.0, 0.0, 9.0, 9.0), Activity(0.0, 0.0, 8.0, 99.0), False),
+        (Activity(0.0, 0.0, 9.0, 9.0), Activity(0.0, 0.0, 99.0, 8.0), False),
+        (Activity(0.0, 0.0, 9.0, 9.0), Activity(0.0, 0.0, 8.0, 8.0), True),
         (said(running=5.0), said(running=0.0), False),  # gauges may fall
     ],
 )

@@ -1,0 +1,30 @@
+"""What is said when a request gets no place: none may take it, or all are full."""
+
+from typing import Final
+
+from gateway.errors import GatewayError, Outcome, Refusal
+from gateway.fleet.names import Model
+from gateway.placement.eligible import Refused
+
+_RETRY_AFTER_S: Final = 5.0
+_LONGEST_RETRY_AFTER_S: Final = 60.0
+
+
+class NothingLeft(GatewayError):  # noqa: N818
+    """No backend may take the request; `refused` says why for each."""
+
+    def __init__(self, refused: tuple[Refused, ...], backends_total: int) -> None:
+        super().__init__("no backend is left")
+        self.refused = refused
+        self.backends_total = backends_total
+
+
+def overloaded(model: Model, told: str, expected_s: float | None) -> Refusal:
+    """The refusal of a request that would wait too long; it says when to come again."""
+    retry_s = _RETRY_AFTER_S if expected_s is None else expected_s
+    retry_s = min(max(retry_s, 1.0), _LONGEST_RETRY_AFTER_S)
+    return Refusal(
+        Outcome.OVERLOADED,
+        f"All backends of '{model.name}' are busy and {told}. Try again in {retry_s:.0f} s.",
+        retry_after_s=retry_s,
+    )
