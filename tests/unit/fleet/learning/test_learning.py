@@ -160,3 +160,37 @@ def test_a_limit_has_answers_of_its_own_and_is_never_passed() -> None:
     assert lengths.left_tokens(0, 200) <= 200
     assert lengths.left_tokens(3900, 4096) <= 196
     assert lengths.left_tokens(9999, 4096) == 1.0
+
+
+def test_a_slow_minute_is_forgiven() -> None:
+    """Whoever looks slow gets no requests, and so nothing that could put it right."""
+    decode = DecodeSpeed((1, 4), 8, 0.06)
+    decode.add(1, 6.0, 4, 0.0)
+    assert decode.step_s(1) <= 4.1 * 0.06
+    for at in range(1, 20):
+        decode.add(1, 0.6, 32, float(at))
+    slow_s = decode.step_s(1)
+    assert slow_s > 0.3
+    decode.forgive(50.0)
+    assert decode.step_s(1) == slow_s
+    for minute in range(2, 12):
+        decode.forgive(60.0 * minute)
+    assert decode.step_s(1) <= 2.6 * 0.06
+
+
+def test_looks_that_see_nothing_become_rare() -> None:
+    decode = DecodeSpeed((1, 4), 8, 0.06)
+    looks = 0
+    for second in range(0, 3600, 10):
+        if decode.may_look(True, float(second)):
+            decode.looked(float(second))
+            looks += 1
+    assert 2 <= looks <= 8
+
+
+@pytest.mark.parametrize("size", [1, 64, 200, 65536])
+def test_no_step_takes_less_than_nothing(size: int) -> None:
+    decode = DecodeSpeed(None, 65536, 0.06)
+    for tokens in (1, 8, 32):
+        decode.add(size, 0.001, tokens, 0.0)
+    assert min(decode.steps[1:]) > 0
