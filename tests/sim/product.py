@@ -17,7 +17,7 @@ from gateway.placement.lane import Lane
 from gateway.placement.marginal import LeastCost
 from gateway.placement.order import Order
 from gateway.placement.rule import Rule
-from gateway.placement.want import Want
+from gateway.placement.want import Placed, Want
 from tests.sim.dispatch import Dispatch, KnownBackend, KnownFleet
 from tests.sim.peers import NOTHING
 from tests.sim.requests import KnownRequest, Usage
@@ -117,23 +117,25 @@ class Product:
         return self._place(now) if len(self._lane) else NOTHING
 
     def _place(self, now: float) -> Sequence[Dispatch]:
-        sends: list[Dispatch] = []
-        for placed in self._lane.plan(lambda: self._view(now), now, self._draw):
-            assert placed.backend is not None
-            name = placed.backend.facts.name
-            index = self._numbers[name]
-            want, work = placed.want, self._works[index]
-            working = Working(
-                want.prompt_tokens,
-                round(placed.ask.uncached_tokens),
-                want.limit_tokens,
-                self._lane.lengths,
-            )
-            work.begin(working, now)
-            self._workings[want.id] = working
-            self._indexes[name].add(want.prefix)
-            sends.append(Dispatch(self._requests[want.id], index))
-        return sends
+        plan = self._lane.plan(lambda: self._view(now), now, self._draw)
+        return [self.send(placed, now) for placed in plan]
+
+    def send(self, placed: Placed, now: float) -> Dispatch:
+        """Books what was decided: the request is with its backend from now on."""
+        assert placed.backend is not None
+        name = placed.backend.facts.name
+        index = self._numbers[name]
+        want, work = placed.want, self._works[index]
+        working = Working(
+            want.prompt_tokens,
+            round(placed.ask.uncached_tokens),
+            want.limit_tokens,
+            self._lane.lengths,
+        )
+        work.begin(working, now)
+        self._workings[want.id] = working
+        self._indexes[name].add(want.prefix)
+        return Dispatch(self._requests[want.id], index)
 
     def _view(self, now: float) -> ModelView:
         has_backlog = self._lane.has_lasting_backlog(now)
