@@ -15,7 +15,7 @@ export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short \
-  sim sim-short bench-routing bench-decisions clean
+  test-load sim sim-short bench-routing bench-decisions clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -74,6 +74,9 @@ chaos: venv ## Faults under load, every answer compared; writes docs/failures.md
 
 chaos-short: venv ## The same in about a minute, some faults only
 	@$(BIN)/python scripts/chaos.py --short
+
+test-load: venv ## Placement under load: lies, KV pressure, overload, priorities, ablations (4 minutes)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/load
 
 sim: venv ## Placement against other policies in virtual time: ten seeds, all targets (8 minutes)
 	@$(BIN)/python scripts/sim.py --goals

@@ -1,6 +1,5 @@
 """What a backend does for us now: its requests and their progress, and what they teach."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from gateway.fleet.health.evidence import Activity
@@ -73,9 +72,6 @@ class Work:
     def __len__(self) -> int:
         return len(self._active)
 
-    def __iter__(self) -> Iterator[Working]:
-        return iter(self._active)
-
     def begin(self, one: Working, now: float) -> None:
         """A request is sent there."""
         self._close_window(now)
@@ -125,7 +121,9 @@ class Work:
         Returns whether the engine began anew since the scrape before.
         """
         before = self._scrapes.last
-        self._scrapes = self._scrapes.take(activity, asked_s, answered_s, self._running)
+        # Only what was there all the while: what began meanwhile may not be in the figures yet.
+        own = sum(one.sequences for one in self._active if one.sent_s <= asked_s)
+        self._scrapes = self._scrapes.take(activity, asked_s, answered_s, own)
         gauges, now = self._scrapes.last, answered_s
         if activity is None or gauges is None or gauges is before:
             return False
@@ -145,9 +143,9 @@ class Work:
         self._excess_tokens = 0.0
         if self.kv_tokens is not None:
             most = self.kv_tokens * (1.0 if self.others(now) else _TRUSTED_RATIO)
-            own = self._bias * self._context_tokens()
+            reckoned = self._bias * self._context_tokens()
             used = (gauges.kv_pressure_ratio or 0.0) * self.kv_tokens
-            self._excess_tokens = min(most, max(0.0, used - own))
+            self._excess_tokens = min(most, max(0.0, used - reckoned))
         return False
 
     @property

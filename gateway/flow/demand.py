@@ -35,6 +35,7 @@ _CHARS_PER_TOKEN_AT_MOST: Final = 10
 # Numbers of clients can be of any size; beyond this they say nothing more.
 _MOST_TOKENS: Final = 10**9
 _LONGEST_KEY: Final = 256
+_BATCHES: Final = ("prompt", "input", "documents", "text_2", "queries", "items")
 # Whoever was placed already goes before those that were not.
 _RETRY_PRIORITY: Final = -5
 
@@ -87,7 +88,7 @@ def demand_of(call: Call, taken: Taken, queue: QueueConfig) -> Demand:
         conversation=_conversation(call, payload),
         tier=_tier(call),
         is_stored=previous_response_id(payload) is not None,
-        is_batch=_is_batch(payload.get("prompt")),
+        is_batch=any(_is_batch(payload.get(name)) for name in _BATCHES),
         is_stream=taken.facts.is_stream,
         body_bytes=taken.size_bytes,
     )
@@ -128,8 +129,8 @@ def _need(
     has_keys = any(backend.facts.keys is not None for backend in view.backends)
     is_special = demand.tier is not None or bool(demand.media) or has_keys
     context_tokens = 0
-    # A batch of prompts has a context for each, and what does not generate may cut its text.
-    if demand.kind is Kind.GENERATE and not demand.is_batch:
+    # In a batch each prompt has a context of its own; the engine knows best.
+    if demand.kind is not Kind.ASK and not demand.is_batch:
         said = 0 if course.resumption is None else course.resumption.transcript.said_total
         guessed = prompt_tokens + max(1, (demand.limit_tokens or 1) - said)
         context_tokens = _context_tokens(demand.least_tokens, guessed, model, view)
@@ -169,7 +170,7 @@ def response_key(response_id: str) -> str:
 
 
 def _is_batch(prompt: object) -> bool:
-    return type(prompt) is list and len(prompt) > 1 and type(prompt[0]) is not int
+    return type(prompt) is list and len(prompt) > 1 and type(prompt[0]) in (str, list)
 
 
 def _kind(call: Call) -> Kind:

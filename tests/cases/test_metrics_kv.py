@@ -71,7 +71,7 @@ async def test_metrics_kv_1(kv_tokens: int | None, rule: str, stream: bool) -> N
             first, second, third = (len(one.requests) for one in (u1, u2, u3))
             told = f"{first} {second} {third}"
             assert 2 * first < second, f"the nearly full one is not avoided: {told}"
-            assert second >= third - 12, f"unknown is not empty: {told}"
+            assert second >= third - 18, f"unknown is not empty: {told}"
 
 
 @pytest.mark.parametrize("rule", ["least_cost", "least_kv"])

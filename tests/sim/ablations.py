@@ -44,7 +44,8 @@ def _no_prefix(option: Option) -> Option:
 
 def _no_memory(option: Option) -> Option:
     speed = option.backend.speed._replace(kv_tokens=None)
-    return option._replace(backend=option.backend._replace(speed=speed))
+    load = option.backend.load._replace(kv_ratio=None)
+    return option._replace(backend=option.backend._replace(speed=speed, load=load))
 
 
 def _no_speeds(option: Option) -> Option:
