@@ -90,11 +90,6 @@ class Halls:
         """How many requests wait for a model."""
         return len(self._lanes[model])
 
-    def expected_wait_s(self, model: str) -> float | None:
-        """How long one that comes now would wait, by the pace of late; None if not known."""
-        lane = self._lanes[model]
-        return lane.wait_s(len(lane) + 1) if len(lane) else 0.0
-
     @asynccontextmanager
     async def place(self, call: Call, demand: Demand, course: Course) -> AsyncIterator[Slot]:
         """A place for the request, at once or when it is its turn; it is given back at the end.
@@ -246,12 +241,13 @@ class Halls:
                 demand.sequences,
             )
         lease = Lease(self._fleet.backends[backend.name], demand.body_bytes)
-        slot = Slot(model, backend, lease, working, lessons, self._now, self._freed).take()
+        slot = Slot(model, backend, lease, working, lessons, self._now, self._freed)
         if working is not None:
             slot.remembers(demand.size, self._indexes[backend.name], demand.blocks)
             if not demand.is_stored:
                 self._homes.note(demand.conversation, backend.name)
-        return slot
+        # Last, so that nothing can fail between the taking and whoever gives it back.
+        return slot.take()
 
     def _freed(self, backend: str) -> None:
         self._pump_all(self._models_at.get(backend, ()))

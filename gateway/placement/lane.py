@@ -22,12 +22,12 @@ LOOKAHEAD: Final = 16
 LASTING_S: Final = 20.0
 """Seconds without an empty line after which a batch may be tried that is larger than the graph."""
 
-
 _QUEUE_WINDOW_S: Final = 20.0
 _PACES_NEEDED: Final = 5
 _PACE_SHARE: Final = 0.15
 # A request that waits so long for memory closes its backend to those behind it.
 _CLOSES_AFTER_S: Final = 20.0
+# Of those that cannot go now, so many are asked whether they ever can.
 _ASKED: Final = 64
 _COMPUTE_RULE: Final = LeastInflight()
 

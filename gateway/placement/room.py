@@ -5,6 +5,8 @@ from typing import Final
 from gateway.fleet.view import BackendView, ModelView
 from gateway.placement.want import Domain, Kind, Want
 
+# Seconds that speak against a backend beside its load, chosen to outweigh, in this order, a short
+# answer on eager, any ordinary answer, a wait, nothing but a tie, and everything.
 DOUBTFUL_S: Final = 30.0
 SAME_CARD_S: Final = 60.0
 SAME_NODE_S: Final = 15.0

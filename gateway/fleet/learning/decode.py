@@ -29,9 +29,9 @@ class DecodeSpeed:
 
     `sizes` are the captured batch sizes, () for an eager engine, None when nobody told: then the
     graph is thought to reach as far as the engine's own choice does, until a larger batch turns out
-    to be worse than a smaller one. `limit` is max_num_seqs. `prior_s` is what a
-    step is thought to take before anything was seen. `kin` is shared by engines that are alike,
-    `scale` by all of a model.
+    to be worse than a smaller one. `limit` is max_num_seqs. `prior_s` is what a step is thought to
+    take before anything was seen. `kin` is shared by engines that are alike, `scale` by all of a
+    model.
     """
 
     __slots__ = (

@@ -46,11 +46,6 @@ class Histogram:
     def __repr__(self) -> str:
         return f"<Histogram of {self.samples:.1f} samples>"
 
-    @property
-    def is_known(self) -> bool:
-        """Whether enough was seen."""
-        return self.samples >= _SAMPLES_NEEDED
-
     def add(self, tokens: int) -> None:
         """Notes one answer."""
         # Instead of making all that is old lighter, what is new is made heavier.
