@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Request, Response
 from gateway.api.answers import as_error, as_json
 from gateway.api.state import Site
 from gateway.config.export import routing_yaml
-from gateway.diagnosis.signature import Language
 from gateway.errors import Outcome, Refusal
 from gateway.observe.explain import explain
 from gateway.observe.story import as_text
 from gateway.observe.trails import Trails
+from gateway.words import Language
 
 
 def admin_routes(site: Site) -> APIRouter:

@@ -2,7 +2,6 @@
 
 import codecs
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any, BinaryIO, Final
 
 import click
 
+from gateway.cli.language import language_option
 from gateway.diagnosis.match import MAX_READ, Finding, Matcher
-from gateway.diagnosis.signatures import Language, Scope, Words
+from gateway.diagnosis.signatures import Scope
+from gateway.words import Language, Words
 
 _BLOCK: Final = 1 << 16
 
@@ -44,22 +45,9 @@ _ONLY_FALLOUT: Final = Words(
 )
 
 
-def _language(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Language:
-    """The language asked for, else that of the locale."""
-    if value is not None:
-        return Language(value)
-    name = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG", "")
-    return Language.ZH if name.lower().startswith("zh") else Language.EN
-
-
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option(
-    "--language",
-    type=click.Choice([language.value for language in Language]),
-    callback=_language,
-    help="Language of the explanations; else that of the locale.",
-)
+@language_option
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print."
 )

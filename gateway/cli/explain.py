@@ -1,7 +1,6 @@
 """`ascend-gateway explain`: why a request went where it went, asked of a running gateway."""
 
 import json
-import os
 import ssl
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -9,21 +8,15 @@ from typing import Any, Final, NoReturn
 import click
 import httpx
 
+from gateway.cli.language import language_option
 from gateway.cli.options import read_settings
 from gateway.settings import ENV_PREFIX, Settings
+from gateway.words import Language
 
 _LIMIT_S: Final = 10.0
 _NOT_FOUND: Final = 1
 _NO_ANSWER: Final = 2
 _ANYWHERE: Final = ("0.0.0.0", "::", "")
-
-
-def _language(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    """The language asked for, else that of the locale."""
-    if value is not None:
-        return value
-    name = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG", "")
-    return "zh" if name.lower().startswith("zh") else "en"
 
 
 @click.command()
@@ -40,14 +33,7 @@ def _language(ctx: click.Context, parameter: click.Parameter, value: str | None)
     f"{ENV_PREFIX}ADMIN_KEYS.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print JSON, for programs.")
-@click.option(
-    "--lang",
-    "--language",
-    "language",
-    type=click.Choice(["en", "zh"]),
-    callback=_language,
-    help="Language of the text; else that of the locale.",
-)
+@language_option
 @click.pass_context
 def explain(
     ctx: click.Context,
@@ -55,7 +41,7 @@ def explain(
     url: str | None,
     admin_keys_file: Path | None,
     is_json: bool,
-    language: str,
+    language: Language,
 ) -> None:
     """Tell why the request ID went where it went; ID is the x-request-id of its answer.
 
@@ -65,7 +51,11 @@ def explain(
     # Whether the gateway may be open is not asked here.
     settings = read_settings({"admin_keys_file": admin_keys_file, "allow_open": True})
     base = _base(url, settings)
-    query = {"request_id": request_id, "format": "json" if is_json else "text", "lang": language}
+    query = {
+        "request_id": request_id,
+        "format": "json" if is_json else "text",
+        "lang": language.value,
+    }
     try:
         answer = _ask(f"{base}/admin/explain", query, _key(settings))
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:

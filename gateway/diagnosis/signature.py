@@ -2,25 +2,8 @@
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
 
-
-class Language(StrEnum):
-    """A language that findings are explained in."""
-
-    EN = "en"
-    ZH = "zh"
-
-
-class Words(NamedTuple):
-    """A text for people in every language."""
-
-    en: str
-    zh: str
-
-    def spoken(self, language: Language) -> str:
-        """The text in one language."""
-        return self.zh if language is Language.ZH else self.en
+from gateway.words import Words
 
 
 class Scope(StrEnum):

@@ -7,12 +7,12 @@ repositories named with them.
 
 from typing import Final
 
-from gateway.diagnosis.signature import Language, Rank, Scope, Signature, Words
+from gateway.diagnosis.signature import Rank, Scope, Signature
 from gateway.diagnosis.signatures_capture import CAPTURE
 from gateway.diagnosis.signatures_engine import ENGINE
 from gateway.diagnosis.signatures_site import SITE
 from gateway.diagnosis.signatures_vllm import VLLM
 
-__all__ = ["SIGNATURES", "Language", "Rank", "Scope", "Signature", "Words"]
+__all__ = ["SIGNATURES", "Rank", "Scope", "Signature"]
 
 SIGNATURES: Final[tuple[Signature, ...]] = (*SITE, *CAPTURE, *ENGINE, *VLLM)

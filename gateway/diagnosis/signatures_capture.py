@@ -8,7 +8,8 @@ a start log from Kylin desktop with Atlas 300I Duo; vllm-project/vllm, config/vl
 
 from typing import Final
 
-from gateway.diagnosis.signature import Rank, Scope, Signature, Words, coded
+from gateway.diagnosis.signature import Rank, Scope, Signature, coded
+from gateway.words import Words
 
 CAPTURE: Final = (
     Signature(

@@ -7,7 +7,8 @@ branch, docs/source/faqs.md (question 13), issues 1038, 2349, 2763, 3868, 4972, 
 
 from typing import Final
 
-from gateway.diagnosis.signature import Rank, Scope, Signature, Words, coded
+from gateway.diagnosis.signature import Rank, Scope, Signature, coded
+from gateway.words import Words
 
 ENGINE: Final = (
     Signature(

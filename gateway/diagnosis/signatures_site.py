@@ -8,7 +8,8 @@ kv_cache_utils.py; Project-HAMi/HAMi issues 1696 and 1894; gpustack/gpustack iss
 
 from typing import Final
 
-from gateway.diagnosis.signature import Rank, Scope, Signature, Words, coded
+from gateway.diagnosis.signature import Rank, Scope, Signature, coded
+from gateway.words import Words
 
 SITE: Final = (
     Signature(

@@ -8,7 +8,8 @@ entrypoints; vllm-project/vllm-ascend, kv_transfer/kv_p2p/mooncake_connector.py,
 
 from typing import Final
 
-from gateway.diagnosis.signature import Rank, Scope, Signature, Words
+from gateway.diagnosis.signature import Rank, Scope, Signature
+from gateway.words import Words
 
 VLLM: Final = (
     Signature(

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.diagnosis.signature import Language
 from gateway.observe import story_words as words
 from gateway.observe.story_table import table
 from gateway.observe.story_words import Voice, figure
 from gateway.observe.trails import ANSWERED, FIRST, INTERRUPTED
+from gateway.words import Language
 
 Facts = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gateway.diagnosis.signature import Language, Words
+from gateway.words import Language, Words
 
 OPENING: Final = Words(
     "Request {id} asked for {asked}{model}{caller}, at {time}.",

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli.explain import explain
-from gateway.diagnosis.signature import Language
 from gateway.observe.explain import explain as explained
 from gateway.observe.story import as_text
 from gateway.observe.trails import Trails
+from gateway.words import Language
 from tests.unit.observe.placements import whole_story
 
 DOCS = Path(__file__).parents[3] / "docs"

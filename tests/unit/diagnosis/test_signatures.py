@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from gateway.diagnosis.signature import coded
-from gateway.diagnosis.signatures import SIGNATURES, Language, Rank, Scope, Signature, Words
+from gateway.diagnosis.signatures import SIGNATURES, Rank, Scope, Signature
+from gateway.words import Language, Words
 
 EACH = pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: signature.id)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gateway.diagnosis.signature import Language
 from gateway.fleet.view import ModelView
 from gateway.observe import story_words
 from gateway.observe.explain import KEPT_FOR_OTHER, LAST_RESORT, explain
@@ -12,6 +11,7 @@ from gateway.observe.trails import Trail, Trails
 from gateway.placement.eligible import Why
 from gateway.placement.want import Placed
 from gateway.recovery.classify import Kind
+from gateway.words import Language
 from tests.unit.observe.placements import FULL, A, B, nobody, option, placed, price, whole_story
 
 EN, ZH = Language.EN, Language.ZH
