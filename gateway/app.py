@@ -4,9 +4,8 @@ import asyncio
 import os
 import random
 import secrets
-import ssl
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from gateway import __version__
 from gateway.access.keys import Keyring
@@ -15,13 +14,11 @@ from gateway.api.dispatch import FrontDoor
 from gateway.api.site import build_site
 from gateway.api.state import Site
 from gateway.clock import Clock
-from gateway.config.backend import BackendConfig
 from gateway.config.load import version_hash
 from gateway.config.schema import RoutingConfig
+from gateway.config.status import ConfigStatus
 from gateway.diagnosis.match import first
 from gateway.errors import Outcome, Refusal
-from gateway.fleet.health.evidence import Activity
-from gateway.fleet.health.machine import State
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.flow.budgets import Budgets
@@ -38,18 +35,17 @@ from gateway.observe.lines import LineWriter
 from gateway.observe.logs import Log, Sink
 from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
-from gateway.settings import Settings, is_loopback
-from gateway.upstream.keys import read_backend_keys
-from gateway.upstream.origin import Origin
-from gateway.upstream.pool import BackendPool
-from gateway.upstream.probe import HealthProbe
-from gateway.upstream.tls import build_context
-from gateway.upstream.tls_of import tls_of
-from gateway.workers.probing import Prober
-from gateway.workers.scraping import Scraper
+from gateway.settings import Settings, is_loopback, state_folder
+from gateway.store.drains import Drains
+from gateway.store.history import History
+from gateway.swap import Parts, open_all, put
+from gateway.words import Words
+from gateway.workers.config_news import keep, tell, watch
+from gateway.workers.controls import Controls
+from gateway.workers.loops import Loops
+from gateway.workers.reloading import Reloader
+from gateway.workers.stations import Stations
 from gateway.workers.supervise import Supervisor
-
-_CLOSE_LIMIT_S = 5.0
 
 
 class Gateway:
@@ -69,29 +65,51 @@ class Gateway:
         self.settings = settings
         self.clock = clock
         self.log = log
-        self.fleet = Registry(
-            routing, version_hash(routing), clock.monotonic_s(), settings.scrape_interval_s
-        )
+        now = clock.monotonic_s
+        version = version_hash(routing)
+        self.fleet = Registry(routing, version, now(), settings.scrape_interval_s)
         self.events = Events(log, clock.wall_s)
         self.metrics = Metrics()
         self.in_flight = InFlight()
-        self._halls = Halls(
-            self.fleet,
-            clock.monotonic_s,
-            random.random,
-            lambda error: log.crash("placement_crashed", error),
-        )
         self.trails = Trails()
-        self.metrics.registry.register(FleetCollector(self.fleet, self._halls.waiting))
         self.is_draining = False
         self.is_accepting = True
-        self._backend_keys, unset = read_backend_keys(self.fleet, environ)
-        for backend, what in unset:
-            log.event("warning", "backend_key_missing", backend=backend, detail=what)
         self._supervisor = Supervisor(log)
-        self._probers: dict[str, Prober] = {}
-        self._probes: list[HealthProbe] = []
-        self._pools: dict[str, BackendPool] = {}
+        self._halls = Halls(
+            self.fleet,
+            now,
+            random.random,
+            lambda error: log.crash("placement_crashed", error),
+            self._freed,
+        )
+        self._stations = self._build_stations()
+        self._budgets = Budgets(routing.recovery)
+        folder = state_folder(settings, environ)
+        history = History(folder, settings.config_history)
+        self._reloader = self._build_reloader(routing, version, history)
+        self.controls = Controls(
+            self.fleet,
+            self._reloader,
+            history,
+            Drains(folder),
+            waiting=self._halls.waiting,
+            tell=self.events.changed,
+            look=self._halls.look,
+            clock=clock,
+        )
+        self._parts = Parts(
+            self.fleet,
+            self._stations,
+            self._halls,
+            self._budgets,
+            self.metrics,
+            self.events,
+            clock,
+            environ,
+            self.controls.drain_reason,
+        )
+        collector = FleetCollector(self.fleet, self._halls.waiting, self._config_status)
+        self.metrics.registry.register(collector)
         self.asgi = self._build()
 
     def __repr__(self) -> str:
@@ -99,35 +117,16 @@ class Gateway:
 
     async def start(self) -> None:
         """Opens pools and begins to probe; waits for no backend."""
-        for name, live in self.fleet.backends.items():
-            pool = self._pools[name] = self._pool(live.config)
-            probe = await self._probe(live.config)
-            self._probes.append(probe)
-            prober = Prober(
-                live,
-                probe,
-                pool,
-                interval_s=self.settings.probe_interval_s,
-                canary_idle_s=self.fleet.config.health.canary_idle_s,
-                clock=self.clock,
-                draw=random.random,
-                tell=self.events.changed,
-                gave_up=self._requests_moved,
-            )
-            self._probers[name] = prober
-            self._supervisor.start(f"probe {name}", prober.run)
-            scraper = Scraper(
-                name,
-                probe.activity,
-                self._scraped(live),
-                interval_s=self.settings.scrape_interval_s,
-                clock=self.clock,
-                draw=random.random,
-            )
-            self._supervisor.start(f"scrape {name}", scraper.run)
+        await self.controls.load()
+        await open_all(self._parts)
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
         self._supervisor.start("halls", self._halls.watch)
+        file = self.settings.config_file
+        if file is not None:
+            await self._reloader.look("start")
+            if self.settings.watch_config:
+                self._supervisor.start("config", lambda: watch(self._reloader, file))
         self.log.event(
             "info",
             "gateway_started",
@@ -159,9 +158,7 @@ class Gateway:
     async def stop(self) -> None:
         """Ends probing and closes every connection to backends."""
         await self._supervisor.stop()
-        closing = [p.close() for p in self._probes]
-        closing += [pool.close(_CLOSE_LIMIT_S) for pool in self._pools.values()]
-        await asyncio.gather(*closing)
+        await self._stations.close()
         self.log.event("info", "gateway_stopped")
         await asyncio.to_thread(self.log.close)
 
@@ -172,17 +169,17 @@ class Gateway:
         flow = Flow(
             fleet=self.fleet,
             keys=keys,
-            targets=Targets(self._pools, self._backend_keys),
+            targets=Targets(self._stations.pools, self._stations.keys),
             lessons=Lessons(
                 self.fleet,
                 self.metrics,
                 self.events,
                 self.events.changed,
-                self._look_now,
+                self._stations.look_now,
                 _finding,
             ),
             halls=self._halls,
-            budgets=Budgets(self.fleet.config.recovery),
+            budgets=self._budgets,
             in_flight=self.in_flight,
             ids=RequestIds(secrets.token_hex(6)),
             metrics=self.metrics,
@@ -203,6 +200,8 @@ class Gateway:
             version=__version__,
             created_s=int(self.clock.wall_s()),
             trails=self.trails,
+            control=self.controls,
+            config_status=self._config_status,
             is_draining=lambda: self.is_draining,
             waiting=self._halls.waiting,
             is_admin_open=is_loopback(settings.host),
@@ -210,56 +209,51 @@ class Gateway:
         cors = Cors(settings.cors_origins) if settings.cors_origins else None
         return FrontDoor(flow, build_site(site), cors, lambda: self.is_accepting)
 
-    def _pool(self, backend: BackendConfig) -> BackendPool:
-        return BackendPool(
-            Origin.parse(backend.base_url, tls_of(backend)),
-            max_connections=self.settings.max_connections_per_backend,
-            pool_wait_s=self.settings.pool_wait_s,
+    def _build_stations(self) -> Stations:
+        settings = self.settings
+        loops = Loops(
+            self.events,
+            self.metrics,
+            self.clock,
+            self._halls.look,
+            probe_interval_s=settings.probe_interval_s,
+            scrape_interval_s=settings.scrape_interval_s,
+        )
+        return Stations(
+            self._supervisor,
+            loops.prober,
+            loops.scraper,
+            self._gone,
+            max_connections=settings.max_connections_per_backend,
+            pool_wait_s=settings.pool_wait_s,
+            probe_timeout_s=settings.probe_timeout_s,
+            retire_s=settings.removed_drain_s,
         )
 
-    async def _probe(self, backend: BackendConfig) -> HealthProbe:
-        tls = tls_of(backend)
-        # Without TLS any context will do; httpx would read all system certificates for its own.
-        context = (
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            if tls is None
-            else await asyncio.to_thread(build_context, tls)
-        )
-        return HealthProbe(
-            backend.base_url,
-            self._backend_keys.get(backend.name),
-            context,
-            None if tls is None else tls.server_name,
-            self.settings.probe_timeout_s,
+    def _build_reloader(self, routing: RoutingConfig, version: str, history: History) -> Reloader:
+        clock, events = self.clock, self.events
+        return Reloader(
+            self.settings.config_file,
+            routing,
+            version,
+            put=self._put,
+            kept=lambda data, kept, who: keep(history, data, kept, who, clock, events),
+            told=lambda result: tell(result, self.metrics, events),
+            clock=clock,
         )
 
-    def _scraped(self, live: LiveBackend) -> Callable[[Activity | None, float, float], None]:
-        """Figures go to their backend; then those that wait are looked at."""
-        name = live.config.name
-        was_told = False
+    def _config_status(self) -> ConfigStatus:
+        return self._reloader.status
 
-        def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
-            nonlocal was_told
-            live.scraped(activity, asked_s, answered_s)
-            if activity is not None:
-                was_told = False
-            else:
-                self.metrics.scrape_failed(name)
-                if not was_told and live.state in (State.UP, State.DEGRADED):
-                    was_told = True
-                    reason = "its /metrics cannot be read; only our own requests are counted"
-                    self.events.add("warning", "metrics_unreadable", backend=name, reason=reason)
-            self._halls.look()
+    async def _put(self, routing: RoutingConfig, version: str) -> tuple[Words, ...]:
+        return await put(self._parts, routing, version)
 
-        return take
+    def _freed(self, live: LiveBackend) -> None:
+        self._stations.freed(live)
 
-    def _requests_moved(self, backend: str, count: int, reason: str) -> None:
-        self.events.add("warning", "requests_moved", backend=backend, requests=count, reason=reason)
-
-    def _look_now(self, backend: str) -> None:
-        prober = self._probers.get(backend)
-        if prober is not None:
-            prober.look_now()
+    def _gone(self, live: LiveBackend) -> None:
+        self.fleet.left(live)
+        self.events.add("info", "backend_gone", backend=live.config.name)
 
 
 def build_gateway(

@@ -7,8 +7,10 @@ from typing import Final
 
 import uvicorn
 
+from gateway.api.certificate import Certificate
 from gateway.api.http_protocol import GatewayHttpProtocol
 from gateway.app import Gateway
+from gateway.settings import Settings
 
 # uvloop accepts about one connection a turn of the loop for each listening descriptor: 256 clients
 # that come at once wait for seconds on one, and for a tenth of one on these.
@@ -41,37 +43,57 @@ class Server:
     """Runs a gateway in the current event loop, without touching signals."""
 
     def __init__(self, gateway: Gateway) -> None:
+        """Raises OSError or ValueError when the certificate of the settings can't be used."""
         self._gateway = gateway
         settings = gateway.settings
+        self._certificate = _certificate(settings)
         protocol = type(
             "Protocol",
             (GatewayHttpProtocol,),
             {"max_header_bytes": settings.max_header_bytes, "max_head_s": settings.head_s},
         )
         headers = [("server", settings.server_header)] if settings.server_header else []
-        self._uvicorn = _Uvicorn(
-            uvicorn.Config(
-                gateway.asgi,
-                http=protocol,
-                ws="none",
-                lifespan="off",
-                loop="none",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                headers=headers,
-                backlog=settings.backlog,
-                timeout_keep_alive=_whole_seconds(settings.keep_alive_s),
-                timeout_graceful_shutdown=_whole_seconds(_LAST_WORDS_S),
-                # Trusting x-forwarded-for of anybody would let clients choose their address.
-                proxy_headers=False,
-            )
+        config = uvicorn.Config(
+            gateway.asgi,
+            http=protocol,
+            ws="none",
+            lifespan="off",
+            loop="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            headers=headers,
+            backlog=settings.backlog,
+            timeout_keep_alive=_whole_seconds(settings.keep_alive_s),
+            timeout_graceful_shutdown=_whole_seconds(_LAST_WORDS_S),
+            # Trusting x-forwarded-for of anybody would let clients choose their address.
+            proxy_headers=False,
         )
+        config.load()
+        if self._certificate is not None:
+            # uvicorn would make a context of its own from files, which could not be loaded again.
+            config.ssl = self._certificate.context
+        self._uvicorn = _Uvicorn(config)
         self._task: asyncio.Task[None] | None = None
         self.port = 0
+        gateway.controls.also_reload(self.reload_tls)
 
     def __repr__(self) -> str:
         return f"<Server port {self.port} {self._gateway!r}>"
+
+    @property
+    def scheme(self) -> str:
+        """`https` with a certificate, else `http`."""
+        return "http" if self._certificate is None else "https"
+
+    def reload_tls(self) -> None:
+        """Reads the certificate and its key again, if there are any; running connections stay.
+
+        Raises OSError or ValueError that says what is wrong with which file; the old certificate
+        then stays in use. Reads files; safe in a thread beside the event loop.
+        """
+        if self._certificate is not None:
+            self._certificate.reload()
 
     async def start(self, listener: socket.socket | None = None) -> int:
         """Listens, on `listener` or as the settings say, and returns the port."""
@@ -127,6 +149,12 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self):  # type: ignore[no-untyped-def]
         yield
+
+
+def _certificate(settings: Settings) -> Certificate | None:
+    if settings.tls_cert_file is None or settings.tls_key_file is None:
+        return None
+    return Certificate(settings.tls_cert_file, settings.tls_key_file)
 
 
 def _whole_seconds(seconds: float) -> int:

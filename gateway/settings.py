@@ -5,9 +5,11 @@ Each has one name: the field `drain_s` is the variable ASCEND_GATEWAY_DRAIN_S an
 command lines are visible to every user of the machine.
 """
 
+import hashlib
 import ipaddress
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -71,11 +73,33 @@ class Settings(BaseSettings):
     )
 
     config_file: OptionalPath = Field(default=None, description="The routing file.")
+    watch_config: bool = Field(
+        default=True, description="Load the routing file again when it changes."
+    )
+    removed_drain_s: SecondsOrNone = Field(
+        default=600.0,
+        description="Seconds that requests may take at a backend which left the routing file.",
+    )
+    config_history: int = Field(
+        default=50, ge=1, description="Versions of the routing file that are kept to go back to."
+    )
+    state_dir: OptionalPath = Field(
+        default=None,
+        description="Folder for what survives a restart (drained backends, kept versions); empty: "
+        "$STATE_DIRECTORY, $XDG_STATE_HOME/ascend-gateway or ~/.local/state/ascend-gateway.",
+    )
     host: str = Field(
         default="127.0.0.1", description="Address to listen on; IPv6 with or without brackets."
     )
     port: int = Field(
         default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    tls_cert_file: OptionalPath = Field(
+        default=None,
+        description="Certificate and its chain (PEM); with it the gateway listens with HTTPS.",
+    )
+    tls_key_file: OptionalPath = Field(
+        default=None, description="Private key of that certificate (PEM), without a password."
     )
     allow_open: bool = Field(
         default=False,
@@ -143,8 +167,7 @@ class Settings(BaseSettings):
     )
     access_log: bool = Field(default=True, description="Write one line for each request.")
     log_level: LogLevel = Field(
-        default=LogLevel.INFO,
-        description="Least severe lines written: debug, info, warning, error.",
+        default=LogLevel.INFO, description="Least severe line written: debug, info, warning, error."
     )
     log_format: LogFormat = Field(
         default=LogFormat.JSON, description="`json` (one object a line) or `text`."
@@ -154,8 +177,7 @@ class Settings(BaseSettings):
     )
     store_url: OptionalSecret = Field(
         default=None,
-        description="redis:// URL of the store that several gateways share; empty: memory of "
-        "this process.",
+        description="redis:// URL of the store that gateways share; empty: this process's memory.",
     )
 
     @field_validator("host")
@@ -166,9 +188,7 @@ class Settings(BaseSettings):
         if plain.startswith("[") and plain.endswith("]"):
             plain = plain[1:-1]
         if not plain or any(ch.isspace() or ch in "[]/" for ch in plain):
-            raise ValueError(
-                "host must be an address or a host name such as 127.0.0.1, ::1 or 0.0.0.0"
-            )
+            raise ValueError("host must be an address or a name, such as 127.0.0.1, ::1 or 0.0.0.0")
         return plain
 
     @field_validator("client_keys", "admin_keys")
@@ -188,6 +208,16 @@ class Settings(BaseSettings):
             "127.0.0.1, or say --allow-open"
         )
 
+    @model_validator(mode="after")
+    def _whole_pair(self) -> Self:
+        if (self.tls_cert_file is None) == (self.tls_key_file is None):
+            return self
+        missing = "key" if self.tls_key_file is None else "cert"
+        raise ValueError(
+            f"HTTPS needs a certificate and its key: --tls-{missing}-file or "
+            f"{ENV_PREFIX}TLS_{missing.upper()}_FILE is missing; set it, or unset the other"
+        )
+
     def load_client_keys(self) -> tuple[tuple[str, str], ...]:
         """Name and key of each client; raises OSError or ValueError when the file is unusable."""
         return _loaded(self.client_keys, self.client_keys_file, "client")
@@ -195,6 +225,23 @@ class Settings(BaseSettings):
     def load_admin_keys(self) -> tuple[tuple[str, str], ...]:
         """Name and key of each administrator; raises OSError or ValueError likewise."""
         return _loaded(self.admin_keys, self.admin_keys_file, "admin")
+
+
+def state_folder(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+    """Where the state of the gateway with this routing file lives; None without a file or place.
+
+    The first of STATE_DIRECTORY counts (systemd.exec(5)); a relative XDG_STATE_HOME is passed over
+    (XDG specification). Links are not followed, so a ConfigMap's folder stays when its link turns.
+    """
+    file = settings.config_file
+    xdg, home = (environ.get(name, "") for name in ("XDG_STATE_HOME", "HOME"))
+    shared = xdg if os.path.isabs(xdg) else f"{home}/.local/state" if os.path.isabs(home) else ""
+    base = settings.state_dir or environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    base = base or (shared and f"{shared}/ascend-gateway")
+    if file is None or not base:
+        return None
+    digest = hashlib.sha256(os.fsencode(os.path.abspath(file))).hexdigest()
+    return Path(base, f"{file.stem}-{digest[:8]}")
 
 
 def is_loopback(host: str) -> bool:

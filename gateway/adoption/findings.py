@@ -29,5 +29,5 @@ class Finding:
 
     code: Code
     origin: Origin
-    values: Mapping[str, str] = field(default=_NOTHING)
+    values: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     backend: str = ""

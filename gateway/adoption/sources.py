@@ -38,7 +38,9 @@ class Container:
     with --privileged. `npus_wanted` is how many a cluster's scheduler is to choose for it. `argv`
     is what it runs, entrypoint and arguments; empty where the image decides. `address` is a host
     name at which others reach it, such as that of a Kubernetes service or pod's node; "" where it
-    is reached by the published ports of its host. `node` is the machine it is bound to.
+    is reached by the published ports of its host. `node` is the machine it is bound to. `chip` is
+    the kind of NPU as a cluster names it, such as Ascend310P. `network_of` is the container whose
+    network it shares. With `is_publishing_all` the host chooses ports that no source tells.
     """
 
     origin: Origin
@@ -46,7 +48,7 @@ class Container:
     image: str = ""
     npus: tuple[int, ...] | None = ()
     npus_wanted: int = 0
-    environment: Mapping[str, str] = field(default=_NOTHING)
+    environment: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     ports: tuple[PortMap, ...] = ()
     mounts: tuple[Mount, ...] = ()
     is_host_network: bool = False
@@ -54,6 +56,9 @@ class Container:
     address: str = ""
     node: str = ""
     replicas: int = 1
+    chip: str = ""
+    network_of: str = ""
+    is_publishing_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +69,16 @@ class Launch:
     `python -m vllm.entrypoints.openai.api_server ...`. `environment` is what it is given: exported
     before, assigned in front, or set by its container or unit. `container_name` is that of
     `docker exec NAME`; `container` the one whose own command this is. `log_files` are where its
-    output goes.
+    output goes. `host` is the machine on which it runs where the source says so, as `ssh HOST`.
     """
 
     origin: Origin
     argv: tuple[str, ...]
-    environment: Mapping[str, str] = field(default=_NOTHING)
+    environment: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     container_name: str = ""
     container: Container | None = None
     log_files: tuple[str, ...] = ()
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ class EngineLog:
     `capture_count` is how many graphs were captured, `truncated_to` the largest size that was left
     when vLLM cut the list, `kv_tokens` what the KV cache holds in all, `concurrency_ratio` how many
     requests of the full length that is. `prefix_hit_ratio` and `decode_tokens_per_s` are from the
-    periodic lines. `is_ready` says that start-up was completed.
+    periodic lines. `is_ready` says that start-up was completed. `concurrency_tokens` is the length
+    that `concurrency_ratio` is for, `attention_block_tokens` the enlarged block of a hybrid model.
     """
 
     origin: Origin
@@ -103,6 +110,11 @@ class EngineLog:
     decode_tokens_per_s: float | None = None
     prefix_hit_ratio: float | None = None
     is_ready: bool = False
+    concurrency_tokens: int | None = None
+    max_num_batched_tokens: int | None = None
+    attention_block_tokens: int | None = None
+    has_capture_failed: bool = False
+    has_stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

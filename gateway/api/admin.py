@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from gateway.api.admin_access import authorize
 from gateway.api.answers import as_error, as_json
 from gateway.api.state import Site
 from gateway.config.export import routing_yaml
-from gateway.errors import Outcome, Refusal
 from gateway.observe.explain import explain
 from gateway.observe.story import as_text
 from gateway.observe.trails import Trails
@@ -19,19 +19,9 @@ def admin_routes(site: Site) -> APIRouter:
     """The routes for operators."""
     router = APIRouter(prefix="/admin")
 
-    def authorize(request: Request) -> None:
-        if site.admin_keys:
-            site.admin_keys.authorize(request.scope["headers"])
-        elif not site.is_admin_open:
-            raise Refusal(
-                Outcome.KEY_REQUIRED,
-                "No admin keys are set, so /admin is closed on this address. Set "
-                "ASCEND_GATEWAY_ADMIN_KEYS or --admin-keys-file.",
-            )
-
     @router.api_route("/config", methods=["GET", "HEAD"])
     async def config(request: Request) -> Response:
-        authorize(request)
+        authorize(site, request)
         return as_json(
             {"version": site.fleet.version, "routing_file": routing_yaml(site.fleet.config)}
         )
@@ -40,7 +30,7 @@ def admin_routes(site: Site) -> APIRouter:
     async def events(
         request: Request, since: int = 0, backend: str | None = None, kind: str | None = None
     ) -> Response:
-        authorize(request)
+        authorize(site, request)
         found = site.events.since(since, backend=backend, kind=kind)
         return as_json({"last_number": site.events.last_number, "events": found})
 
@@ -51,7 +41,7 @@ def admin_routes(site: Site) -> APIRouter:
         form: Annotated[str, Query(alias="format")] = "json",
         lang: str = "en",
     ) -> Response:
-        authorize(request)
+        authorize(site, request)
         wrong = _wrong_query(request_id, form, lang)
         if wrong is not None:
             return wrong

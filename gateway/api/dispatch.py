@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gateway.api.cors import Cors
+from gateway.config.schema import EndpointSwitches
 from gateway.errors import Outcome, Refusal
 from gateway.flow.call import Message, Receive, Scope, Send
 from gateway.flow.handle import Flow
@@ -21,7 +22,7 @@ class FrontDoor:
     table, and the flow gets the raw scope.
     """
 
-    __slots__ = ("_accepts", "_cors", "_flow", "_off", "_site")
+    __slots__ = ("_accepts", "_cors", "_flow", "_off", "_site", "_switches")
 
     def __init__(
         self, flow: Flow, site: Site, cors: Cors | None, accepts: Callable[[], bool]
@@ -30,8 +31,8 @@ class FrontDoor:
         self._site = site
         self._cors = cors
         self._accepts = accepts
-        switches = flow.fleet.config.endpoints
-        self._off = frozenset(e.name for e in ENDPOINTS if not switches.is_on(e.name))
+        self._switches: EndpointSwitches | None = None
+        self._off: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -75,6 +76,11 @@ class FrontDoor:
         return named
 
     def _refusal(self, endpoint: Endpoint, method: str) -> Refusal | None:
+        switches = self._flow.fleet.config.endpoints
+        if switches is not self._switches:
+            # Another routing file came into force.
+            self._switches = switches
+            self._off = frozenset(e.name for e in ENDPOINTS if not switches.is_on(e.name))
         if endpoint.name in self._off:
             return Refusal(
                 Outcome.ROUTE_DISABLED,

@@ -1,14 +1,17 @@
 """/livez, /readyz, /health, /metrics and /version: open to monitoring, without addresses."""
 
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
 from gateway.api.answers import as_json
 from gateway.api.state import Site
+from gateway.config.kinds import KINDS
+from gateway.config.status import ConfigStatus
 from gateway.fleet.report import is_any_servable, report
 
 _METHODS: Final = ("GET", "HEAD")
+_PROBLEMS_SHOWN: Final = 100
 
 
 def health_routes(site: Site) -> APIRouter:
@@ -36,6 +39,7 @@ def health_routes(site: Site) -> APIRouter:
             "status": told["status"],
             "version": site.version,
             "config_version": site.fleet.version,
+            "config": _config(site.config_status()),
             "draining": site.is_draining(),
             **told,
         }
@@ -50,3 +54,29 @@ def health_routes(site: Site) -> APIRouter:
         return as_json({"version": site.version})
 
     return router
+
+
+def _config(status: ConfigStatus) -> dict[str, Any]:
+    """The routing file in force, and what is wrong with the one on disk.
+
+    Messages may have addresses in them; they are told to administrators, and in the log.
+    """
+    return {
+        "version": status.version,
+        "by": status.by,
+        "loaded_at_s": round(status.loaded_at_s, 3),
+        "is_refused": status.is_refused,
+        "refused_by": status.refused_by or None,
+        "refused_at_s": status.refused_at_s,
+        "problems": [
+            {
+                "severity": p.severity.value,
+                "code": p.code.value,
+                "line": p.line,
+                "column": p.column,
+                "path": p.path,
+                "meaning": KINDS[p.code].meaning,
+            }
+            for p in status.refused[:_PROBLEMS_SHOWN]
+        ],
+    }

@@ -69,6 +69,15 @@ class GatewayHttpProtocol(HttpToolsProtocol):
         """Closes the connection now, whatever is still to be written."""
         self.transport.abort()
 
+    def shutdown(self) -> None:
+        """The server stops: an idle connection closes, a busy one after its answer.
+
+        A client behind TLS may be too idle to answer the goodbye, which is not waited for long.
+        """
+        super().shutdown()
+        if self.scheme == "https" and self.transport.is_closing():
+            self.loop.call_later(_GOODBYE_S, self.transport.abort)
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected; its first head must come in time."""
         super().connection_made(transport)
@@ -221,5 +230,6 @@ def _parser(protocol: GatewayHttpProtocol) -> httptools.HttpRequestParser:
     return parser
 
 
+_GOODBYE_S: Final = 0.5
 _LAST: Final = b"connection: close\r\n\r\n"
 _OFFER_HEADERS: Final = frozenset({b"upgrade", b"http2-settings"})

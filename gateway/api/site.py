@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
 from gateway.api.admin import admin_routes
+from gateway.api.admin_config import config_routes
 from gateway.api.answers import envelope
 from gateway.api.health import health_routes
 from gateway.api.models import model_routes
@@ -26,6 +27,7 @@ def build_site(site: Site) -> FastAPI:
     app.include_router(health_routes(site))
     app.include_router(model_routes(site))
     app.include_router(admin_routes(site))
+    app.include_router(config_routes(site))
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.access.keys import Keyring
+from gateway.api.control import Control
 from gateway.clock import Clock
+from gateway.config.status import ConfigStatus
 from gateway.fleet.registry import Registry
 from gateway.observe.events import Events
 from gateway.observe.logs import Log
@@ -30,6 +32,8 @@ class Site:
     clock: Clock
     version: str
     created_s: int
+    control: Control
+    config_status: Callable[[], ConfigStatus]
     is_draining: Callable[[], bool]
     waiting: Callable[[str], int]
     is_admin_open: bool

@@ -89,12 +89,13 @@ def _option(name: str, field: FieldInfo) -> Callable[[F], F]:
     flag = flag_of(name)
     if kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
-    return click.option(flag, name, default=None, help=text, type=_param_type(kind))
+    return click.option(flag, name, default=None, help=text, type=_param_type(name, kind))
 
 
-def _param_type(kind: type) -> Any:
+def _param_type(name: str, kind: type) -> Any:
     if issubclass(kind, StrEnum):
         return click.Choice([member.value for member in kind])
     if issubclass(kind, Path):
-        return click.Path(path_type=Path, dir_okay=False)
+        is_folder = name.endswith("_dir")
+        return click.Path(path_type=Path, file_okay=not is_folder, dir_okay=is_folder)
     return _NUMBERS.get(kind, click.STRING)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import uvloop
 
-from gateway.app import build_gateway
+from gateway.app import Gateway, build_gateway
 from gateway.cli.options import read_settings, settings_options
 from gateway.config.load import load_file
 from gateway.config.schema import RoutingConfig
@@ -23,7 +23,7 @@ def serve(ctx: click.Context, /, **values: Any) -> None:
     """Serve the models of a routing file under one OpenAI endpoint.
 
     SIGTERM or SIGINT: not ready any more, running requests finish, then exit. A second one exits
-    at once.
+    at once. SIGHUP: the routing file, keys of backends and the certificate are read again.
     """
     settings = read_settings(values)
     routing = _routing(settings)
@@ -72,12 +72,17 @@ async def _serve(settings: Settings, routing: RoutingConfig) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)
     listener = open_socket(settings.host, settings.port, settings.backlog)
-    server = Server(build_gateway(settings, routing))
+    gateway = build_gateway(settings, routing)
+    server = Server(gateway)
     await server.start(listener)
+    hangups = asyncio.Event()
+    reloading = asyncio.create_task(_reload_on(hangups, gateway), name="hangups")
+    loop.add_signal_handler(signal.SIGHUP, hangups.set)
     _spare_the_collector()
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    click.echo(f"ascend-gateway listens on http://{host}:{server.port}/v1", err=True)
+    click.echo(f"ascend-gateway listens on {server.scheme}://{host}:{server.port}/v1", err=True)
     await told.wait()
+    reloading.cancel()
     draining = asyncio.create_task(server.drain())
     impatient = asyncio.create_task(again.wait())
     await asyncio.wait({draining, impatient}, return_when=asyncio.FIRST_COMPLETED)
@@ -86,3 +91,14 @@ async def _serve(settings: Settings, routing: RoutingConfig) -> int:
     await asyncio.wait({draining, impatient})
     await server.stop()
     return 0
+
+
+async def _reload_on(hangups: asyncio.Event, gateway: Gateway) -> None:
+    """Reads the routing file again at each SIGHUP; those that come meanwhile count as one."""
+    while True:
+        await hangups.wait()
+        hangups.clear()
+        try:
+            await gateway.controls.reload("SIGHUP")
+        except Exception as error:  # noqa: BLE001 - the next one must be heard
+            gateway.log.crash("reload_crashed", error)

@@ -1,6 +1,7 @@
 """The closed list of problems a routing file can have; `kinds` says what each means."""
 
 from enum import StrEnum
+from typing import Final
 
 
 class Severity(StrEnum):
@@ -14,6 +15,7 @@ class Code(StrEnum):
     """The stable name of a kind of problem."""
 
     # the text
+    FILE_UNREADABLE = "file_unreadable"
     NOT_UTF8 = "not_utf8"
     EMPTY_FILE = "empty_file"
     YAML_SYNTAX = "yaml_syntax"
@@ -47,6 +49,7 @@ class Code(StrEnum):
     TLS_KEY_WITHOUT_CERTIFICATE = "tls_key_without_certificate"
     TLS_WITHOUT_HTTPS = "tls_without_https"
     TLS_UNVERIFIED = "tls_unverified"
+    TLS_FILES_UNUSABLE = "tls_files_unusable"
     # graph capture
     CAPTURE_NOT_ASCENDING = "capture_not_ascending"
     CAPTURE_UNKNOWN = "capture_unknown"
@@ -75,3 +78,7 @@ class Code(StrEnum):
     LIMIT_ABOVE_CONTEXT = "limit_above_context"
     TIMEOUT_TOO_SHORT = "timeout_too_short"
     TIMEOUT_NEVER_REACHED = "timeout_never_reached"
+
+
+AT_RUN_TIME: Final = frozenset({Code.FILE_UNREADABLE, Code.TLS_FILES_UNUSABLE})
+"""What no text of a routing file can tell: it is found when a gateway takes the file."""

@@ -11,12 +11,13 @@ A name that says none of these, such as gw-1, is fine.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from gateway.config.draft import Draft
 from gateway.config.members import all_members
 from gateway.config.problems import Code, Finding
 from gateway.config.schema import BackendConfig
+from gateway.words import Words
 
 _FAMILIES: Final = (
     "baichuan",
@@ -45,18 +46,26 @@ _SIZE: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a name says about a model."""
+class Reading:
+    """What a name says about a model: families, their versions, and sizes without the B."""
 
     families: frozenset[str]
     versions: frozenset[str]
     sizes: frozenset[str]
 
 
-def _read(text: str) -> _Reading:
+class Misreading(NamedTuple):
+    """What a container's name says instead of what is served: for people, and as it is written."""
+
+    told: Words
+    said: str
+
+
+def read_model_name(text: str) -> Reading:
+    """What a name or a path says about the model, in lower case."""
     text = text.lower()
     found = _FAMILY.findall(text)
-    return _Reading(
+    return Reading(
         families=frozenset(family for family, _ in found),
         versions=frozenset(version for _, version in found if version),
         sizes=frozenset(_SIZE.findall(text)),
@@ -69,31 +78,49 @@ def container_misleads(draft: Draft) -> Iterator[Finding]:
         backend = entry.record
         if backend.container is None:
             continue
-        other = _reads_as(backend, _foreign_names(draft, backend))
+        foreign = _foreign_names(draft, backend)
+        other = misreading(backend.container, backend.served_name, backend.root or "", foreign)
         if other is not None:
+            short = short_name(backend.served_name)
             yield Finding(
                 Code.CONTAINER_MISLEADS,
                 ("backends", entry.index, "container"),
-                f"the container's name {backend.container!r} reads as {other}, but the backend "
-                f"serves {backend.served_name!r}",
-                "Check that the address is really that of this model. If so, rename the "
-                f"container, for instance to vllm-ascend-{_short(backend.served_name)}; clients "
-                "who send its name are told the right one.",
+                Words(
+                    f"the container's name {backend.container!r} reads as {other.told.en}, but "
+                    f"the backend serves {backend.served_name!r}",
+                    f"容器名 {backend.container!r} 看上去是{other.told.zh}，后端提供的却是 "
+                    f"{backend.served_name!r}",
+                ),
+                Words(
+                    "Check that the address is really that of this model. If so, rename the "
+                    f"container, for instance to vllm-ascend-{short}; clients who send its name "
+                    "are told the right one.",
+                    "请确认这个地址确实是该模型的。如果是，建议给容器改名，例如 "
+                    f"vllm-ascend-{short}；用容器名发请求的客户端会被告知正确的模型名。",
+                ),
             )
 
 
-def _reads_as(backend: BackendConfig, foreign: frozenset[str]) -> str | None:
-    bare = _FRAME.sub("", (backend.container or "").lower())
+def misreading(
+    container: str, served_name: str, root: str, foreign: frozenset[str]
+) -> Misreading | None:
+    """How a container's name misleads about the model, None where it does not.
+
+    `root` is the path of the model, "" if it is not known; `foreign` are short names of others.
+    """
+    bare = _FRAME.sub("", container.lower())
     if bare in foreign:
-        return f"the other model {bare!r}"
-    said = _read(bare)
-    own = _read(f"{backend.served_name} {_short(backend.root or '')}")
+        return Misreading(Words(f"the other model {bare!r}", f"另一个模型 {bare!r}"), bare)
+    said = read_model_name(bare)
+    own = read_model_name(f"{served_name} {short_name(root)}")
+    families, versions, sizes = (_listed(w) for w in (said.families, said.versions, said.sizes))
     if _differs(said.families, own.families):
-        return f"the family {_listed(said.families)}"
+        return Misreading(Words(f"the family {families}", f" {families} 系列"), families)
     if _differs(said.versions, own.versions):
-        return f"{_listed(said.families)} version {_listed(said.versions)}"
+        told = Words(f"{families} version {versions}", f" {families} 的 {versions} 版本")
+        return Misreading(told, f"{families}{versions}")
     if _differs(said.sizes, own.sizes):
-        return f"a model of {_listed(said.sizes)}B"
+        return Misreading(Words(f"a model of {sizes}B", f" {sizes}B 的模型"), f"{sizes}B")
     return None
 
 
@@ -105,19 +132,20 @@ def _listed(words: frozenset[str]) -> str:
     return "/".join(sorted(words))
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
+    """The last part of a path or of a name with slashes, in lower case."""
     return name.rstrip("/").rsplit("/", 1)[-1].lower()
 
 
 def _foreign_names(draft: Draft, backend: BackendConfig) -> frozenset[str]:
     """Names of other models: served by other backends, or public without this backend."""
-    own = {_short(backend.served_name), _short(backend.root or "")}
+    own = {short_name(backend.served_name), short_name(backend.root or "")}
     foreign: set[str] = set()
     for entry in draft.backends:
         if entry.record.served_name != backend.served_name:
-            foreign.add(_short(entry.record.served_name))
+            foreign.add(short_name(entry.record.served_name))
     for model in draft.models:
-        names = {_short(name) for name in (model.record.name, *model.record.aliases)}
+        names = {short_name(name) for name in (model.record.name, *model.record.aliases)}
         if any(member.backend is backend for member in all_members((backend,), model.record)):
             own |= names
         else:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
 from gateway.config.url import UrlProblem, parse_backend_url
+from gateway.words import Words
 
 _BACKEND_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -16,10 +17,10 @@ MAX_COUNT: Final = 2**53
 """Above it floats, and many readers of JSON, lose whole numbers; nothing here comes near it."""
 
 
-def refuse(code: str, message: str, remedy: str) -> PydanticCustomError:
-    """An error that carries its stable code and remedy through pydantic."""
+def refuse(code: str, told: Words, remedy: Words) -> PydanticCustomError:
+    """An error that carries its stable code, text and remedy through pydantic."""
     return PydanticCustomError(  # type: ignore[type-abstract,unused-ignore]
-        "routing", "{message}", {"code": code, "message": message, "remedy": remedy}
+        "routing", "{text}", {"code": code, "text": told.en, "told": told, "remedy": remedy}
     )
 
 
@@ -32,8 +33,11 @@ def _name(value: str) -> str:
     if not _BACKEND_NAME.fullmatch(value):
         raise refuse(
             "bad_backend_name",
-            f"{value!r} can't be the name of a backend",
-            "Use only letters, digits, dot, underscore and hyphen.",
+            Words(f"{value!r} can't be the name of a backend", f"{value!r} 不能用作后端的名称"),
+            Words(
+                "Use only letters, digits, dot, underscore and hyphen.",
+                "只使用字母、数字、点、下划线和连字符。",
+            ),
         )
     return value
 
@@ -43,12 +47,20 @@ def plain_text(value: str) -> str:
     if not value or value != value.strip():
         raise refuse(
             "bad_text",
-            f"{value!r} is empty or begins or ends with white space",
-            "Give a value without white space around it, or remove the field.",
+            Words(
+                f"{value!r} is empty or begins or ends with white space",
+                f"{value!r} 为空，或首尾有空白",
+            ),
+            Words(
+                "Give a value without white space around it, or remove the field.",
+                "填写首尾没有空白的值，或删掉该字段。",
+            ),
         )
     if any(unicodedata.category(ch) in ("Cc", "Cs") for ch in value):
         raise refuse(
-            "bad_text", f"{value!r} has control characters in it", "Remove the control characters."
+            "bad_text",
+            Words(f"{value!r} has control characters in it", f"{value!r} 含有控制字符"),
+            Words("Remove the control characters.", "删掉控制字符。"),
         )
     return value
 
@@ -58,8 +70,11 @@ def _public_name(value: str) -> str:
     if len(value) > MAX_NAME_CHARS:
         raise refuse(
             "bad_model_name",
-            f"the name is {len(value)} characters long",
-            f"Use at most {MAX_NAME_CHARS} characters.",
+            Words(f"the name is {len(value)} characters long", f"名称长达 {len(value)} 个字符"),
+            Words(
+                f"Use at most {MAX_NAME_CHARS} characters.",
+                f"最多使用 {MAX_NAME_CHARS} 个字符。",
+            ),
         )
     return value
 
@@ -68,7 +83,7 @@ def _url(value: str) -> str:
     try:
         parse_backend_url(value)
     except UrlProblem as problem:
-        raise refuse("bad_url", str(problem), problem.remedy) from problem
+        raise refuse("bad_url", problem.told, problem.remedy) from problem
     return value
 
 
@@ -76,8 +91,14 @@ def _variable(value: str) -> str:
     if not _VARIABLE.fullmatch(value):
         raise refuse(
             "bad_variable_name",
-            "the value of api_key_env is not the name of an environment variable",
-            "Give the variable's name (letters, digits, underscore), never the key itself.",
+            Words(
+                "the value of api_key_env is not the name of an environment variable",
+                "api_key_env 的值不是环境变量名",
+            ),
+            Words(
+                "Give the variable's name (letters, digits, underscore), never the key itself.",
+                "填写变量名（字母、数字、下划线），不要填写密钥本身。",
+            ),
         )
     return value
 

@@ -22,6 +22,9 @@ _W: Final = Severity.WARNING
 
 KINDS: Final[Mapping[Code, Kind]] = MappingProxyType(
     {
+        Code.FILE_UNREADABLE: Kind(
+            _E, "A running gateway can't read its routing file any more.", "Put it back."
+        ),
         Code.NOT_UTF8: Kind(_E, "The file is not UTF-8 text.", "Save it as UTF-8."),
         Code.EMPTY_FILE: Kind(_E, "The file holds nothing.", "Start from `config/minimal.yaml`."),
         Code.YAML_SYNTAX: Kind(
@@ -125,6 +128,11 @@ KINDS: Final[Mapping[Code, Kind]] = MappingProxyType(
             _W,
             "`tls.verify: false`: anyone between can read and change the traffic.",
             "Trust the certificate's authority with `tls.ca_file`.",
+        ),
+        Code.TLS_FILES_UNUSABLE: Kind(
+            _E,
+            "A file of `tls` can't be used; found when the file comes into force.",
+            "Name files that exist, can be read, and belong together.",
         ),
         Code.CAPTURE_NOT_ASCENDING: Kind(
             _E, "`capture_sizes` are not ascending or repeat.", "Write each once, ascending."

@@ -11,6 +11,7 @@ from gateway.config.parse import Marks, Parsed, parse
 from gateway.config.problems import Code, Finding, Problem, Severity, path_text
 from gateway.config.schema import RoutingConfig
 from gateway.config.validate import check
+from gateway.words import Language, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ class Loaded:
         """The problems with which the file loads."""
         return tuple(p for p in self.problems if p.severity is Severity.WARNING)
 
-    def render(self) -> str:
+    def render(self, language: Language = Language.EN) -> str:
         """All problems as people read them."""
-        return "\n".join(problem.render() for problem in self.problems)
+        return "\n".join(problem.render(language) for problem in self.problems)
 
 
 def load_text(text: str, file: str) -> Loaded:
@@ -60,22 +61,48 @@ def load_text(text: str, file: str) -> Loaded:
 
 def load_file(path: FilePath) -> Loaded:
     """Read a routing file; raises OSError when it can't be read."""
-    data = path.read_bytes()
+    return load_bytes(path.read_bytes(), str(path))
+
+
+def load_bytes(data: bytes, file: str) -> Loaded:
+    """Read a routing file's bytes; `file` is the name shown in problems. Never raises."""
     try:
-        return load_text(data.decode("utf-8-sig"), str(path))
+        return load_text(data.decode("utf-8-sig"), file)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         problem = Problem(
             Severity.ERROR,
             Code.NOT_UTF8,
-            str(path),
+            file,
             line,
             1,
             "",
-            f"byte 0x{data[error.start]:02x} in this line is not UTF-8",
-            "Save the file as UTF-8.",
+            Words(
+                f"byte 0x{data[error.start]:02x} in this line is not UTF-8",
+                f"本行的字节 0x{data[error.start]:02x} 不是 UTF-8",
+            ),
+            Words("Save the file as UTF-8.", "将文件另存为 UTF-8。"),
         )
         return Loaded(None, (problem,), hashlib.sha256(data).hexdigest()[:12])
+
+
+def unreadable(file: str, error: OSError) -> Loaded:
+    """What there is of a routing file that can't be read: one problem."""
+    why = error.strerror or str(error)
+    problem = Problem(
+        Severity.ERROR,
+        Code.FILE_UNREADABLE,
+        file,
+        1,
+        1,
+        "",
+        Words(f"it can't be read: {why}", f"无法读取：{why}"),
+        Words(
+            "Put the file back, or let the gateway read it.",
+            "请恢复该文件，或授予网关读取权限。",
+        ),
+    )
+    return Loaded(None, (problem,), "")
 
 
 def version_hash(config: RoutingConfig) -> str:
@@ -101,6 +128,6 @@ def _problem(finding: Finding, parsed: Parsed, marks: Marks, file: str) -> Probl
         line=place.line,
         column=place.column,
         path=path_text(finding.path),
-        message=finding.message,
-        remedy=finding.remedy,
+        told=finding.told,
+        advice=finding.remedy,
     )

@@ -9,6 +9,7 @@ from yaml.constructor import SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from gateway.config.problems import Code, Finding, Path
+from gateway.words import Words
 
 MAX_NODES: Final = 200_000
 MAX_DEPTH: Final = 40
@@ -18,6 +19,10 @@ _TIME_TAG: Final = "tag:yaml.org,2002:timestamp"
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _NUMBER_TAGS: Final = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 _SCALAR_TAGS: Final = _NUMBER_TAGS | {"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"}
+
+_FROM_MINIMAL: Final = Words("Start from config/minimal.yaml.", "可从 config/minimal.yaml 开始。")
+_REMOVE_IT: Final = Words("Remove it.", "删掉它。")
+_MEND_IT: Final = Words("Mend it.", "请改正。")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,8 @@ def parse(text: str) -> Parsed:
             Finding(
                 Code.EMPTY_FILE,
                 (),
-                "the file holds nothing",
-                "Start from config/minimal.yaml.",
+                Words("the file holds nothing", "文件是空的"),
+                _FROM_MINIMAL,
             )
         )
     reader = _TreeReader()
@@ -93,8 +98,14 @@ def parse(text: str) -> Parsed:
         finding = Finding(
             Code.NOT_A_MAPPING,
             (),
-            "the top of the file is not a mapping of keys to values",
-            "It needs at least version, backends and models; start from config/minimal.yaml.",
+            Words(
+                "the top of the file is not a mapping of keys to values",
+                "文件顶层不是“键: 值”的映射",
+            ),
+            Words(
+                "It needs at least version, backends and models; start from config/minimal.yaml.",
+                "至少需要 version、backends 和 models；可从 config/minimal.yaml 开始。",
+            ),
         )
         return Parsed(None, marks, (finding, *reader.findings))
     return Parsed(tree, marks, tuple(reader.findings))
@@ -108,8 +119,14 @@ def _too_large() -> Finding:
     return Finding(
         Code.YAML_TOO_LARGE,
         (),
-        f"the file has more than {MAX_NODES} values or nests deeper than {MAX_DEPTH} levels",
-        "Look for an anchor (&name) that contains its own alias (*name), or split the fleet.",
+        Words(
+            f"the file has more than {MAX_NODES} values or nests deeper than {MAX_DEPTH} levels",
+            f"文件中的值超过 {MAX_NODES} 个，或嵌套超过 {MAX_DEPTH} 层",
+        ),
+        Words(
+            "Look for an anchor (&name) that contains its own alias (*name), or split the fleet.",
+            "检查是否有锚点（&name）包含了它自己的别名（*name），或者把集群拆成几个文件。",
+        ),
     )
 
 
@@ -117,8 +134,12 @@ def _broken(error: yaml.YAMLError, text: str) -> Parsed:
     if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position]
         place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
-        message = f"character U+{ord(text[error.position]):04X} may not stand in a YAML file"
-        return _failed(Finding(Code.YAML_SYNTAX, (), message, "Remove it."), place)
+        number = f"U+{ord(text[error.position]):04X}"
+        told = Words(
+            f"character {number} may not stand in a YAML file",
+            f"YAML 文件中不允许出现字符 {number}",
+        )
+        return _failed(Finding(Code.YAML_SYNTAX, (), told, _REMOVE_IT), place)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = _TOP if mark is None else Place(mark.line + 1, mark.column + 1)
     problem = str(getattr(error, "problem", None) or error)
@@ -126,18 +147,25 @@ def _broken(error: yaml.YAMLError, text: str) -> Parsed:
         finding = Finding(
             Code.YAML_TAB,
             (),
-            "a tab stands where YAML wants spaces",
-            "Replace the tabs by spaces; most editors can do it for the whole file.",
+            Words("a tab stands where YAML wants spaces", "YAML 要求空格的地方出现了制表符"),
+            Words(
+                "Replace the tabs by spaces; most editors can do it for the whole file.",
+                "把制表符换成空格；多数编辑器可以一次替换整个文件。",
+            ),
         )
         return _failed(finding, place)
     context = getattr(error, "context", None)
+    # PyYAML explains in English only.
     message = f"{problem} ({context})" if context else problem
     finding = Finding(
         Code.YAML_SYNTAX,
         (),
-        f"column {place.column}: {message}",
-        "Mend this line or the one above: indentation, a missing colon or blank after it, or a "
-        "missing quote or bracket.",
+        Words(f"column {place.column}: {message}", f"第 {place.column} 列：{message}"),
+        Words(
+            "Mend this line or the one above: indentation, a missing colon or blank after it, or a "
+            "missing quote or bracket.",
+            "检查本行或上一行：缩进、缺少冒号或冒号后的空格、引号或括号没有成对。",
+        ),
     )
     return _failed(finding, place)
 
@@ -183,7 +211,8 @@ class _TreeReader:
                 continue
             key = key_node.value if isinstance(key_node, ScalarNode) else None
             if key is None:
-                self._note(Code.YAML_UNSUPPORTED, path, "a key is not a plain word", "Mend it.")
+                told = Words("a key is not a plain word", "键不是普通的单词")
+                self._note(Code.YAML_UNSUPPORTED, path, told, _MEND_IT)
                 continue
             place = (*path, key)
             if key in own:
@@ -208,9 +237,8 @@ class _TreeReader:
             for item in node.value:
                 yield from self._merge_sources(item, path)
         else:
-            self._note(
-                Code.YAML_UNSUPPORTED, path, "<< merges something that is no mapping", "Mend it."
-            )
+            told = Words("<< merges something that is no mapping", "<< 合并的内容不是映射")
+            self._note(Code.YAML_UNSUPPORTED, path, told, _MEND_IT)
 
     def _duplicate(self, key: str, path: Path, second: Place) -> None:
         first = self.keys[path]
@@ -218,8 +246,11 @@ class _TreeReader:
         self._note(
             Code.DUPLICATE_KEY,
             path,
-            f"{key!r} is given twice, first in line {first.line}",
-            "Keep one of the two.",
+            Words(
+                f"{key!r} is given twice, first in line {first.line}",
+                f"{key!r} 重复出现，第一次在第 {first.line} 行",
+            ),
+            Words("Keep one of the two.", "只保留其中一个。"),
         )
 
     def _scalar(self, node: Node, path: Path) -> Any:
@@ -235,13 +266,16 @@ class _TreeReader:
         self._note(
             Code.YAML_UNSUPPORTED,
             path,
-            f"the tag {node.tag!r} is not supported in a routing file",
-            "Write a plain value.",
+            Words(
+                f"the tag {node.tag!r} is not supported in a routing file",
+                f"路由文件不支持标签 {node.tag!r}",
+            ),
+            Words("Write a plain value.", "写成普通的值。"),
         )
         return None
 
-    def _note(self, code: Code, path: Path, message: str, remedy: str) -> None:
-        self.findings.append(Finding(code, path, message, remedy))
+    def _note(self, code: Code, path: Path, told: Words, remedy: Words) -> None:
+        self.findings.append(Finding(code, path, told, remedy))
 
 
 def _place(node: Node) -> Place:

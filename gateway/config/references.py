@@ -7,6 +7,7 @@ from gateway.config.members import all_members
 from gateway.config.problems import Code, Finding, Path
 from gateway.config.schema import ModelConfig
 from gateway.config.wording import meant
+from gateway.words import Words
 
 
 def backend_references(draft: Draft) -> Iterator[Finding]:
@@ -19,15 +20,27 @@ def backend_references(draft: Draft) -> Iterator[Finding]:
                 yield Finding(
                     Code.UNKNOWN_BACKEND,
                     path,
-                    f"there is no backend {ref.backend!r}",
-                    meant(ref.backend, draft.backend_names, "Add it below backends."),
+                    Words(
+                        f"there is no backend {ref.backend!r}", f"没有名为 {ref.backend!r} 的后端"
+                    ),
+                    meant(
+                        ref.backend,
+                        draft.backend_names,
+                        Words("Add it below backends.", "请在 backends 下添加它。"),
+                    ),
                 )
             if ref.backend in seen:
                 yield Finding(
                     Code.BACKEND_TWICE_IN_MODEL,
                     path,
-                    f"backend {ref.backend!r} is listed twice",
-                    "Remove one; a backend serves a model under one name.",
+                    Words(
+                        f"backend {ref.backend!r} is listed twice",
+                        f"后端 {ref.backend!r} 列出了两次",
+                    ),
+                    Words(
+                        "Remove one; a backend serves a model under one name.",
+                        "请删除一个；一个后端对一个模型只用一个名称。",
+                    ),
                 )
             seen.add(ref.backend)
 
@@ -42,15 +55,24 @@ def has_backends(draft: Draft) -> Iterator[Finding]:
             yield Finding(
                 Code.BACKENDS_AND_SELECTOR,
                 (*path, "selector"),
-                f"model {model.name!r} has both backends and a selector",
-                "Keep one of the two.",
+                Words(
+                    f"model {model.name!r} has both backends and a selector",
+                    f"模型 {model.name!r} 同时有 backends 和 selector",
+                ),
+                Words("Keep one of the two.", "请只保留其中一个。"),
             )
         elif not model.backends and not model.selector:
             yield Finding(
                 Code.MODEL_WITHOUT_BACKENDS,
                 path,
-                f"model {model.name!r} has neither backends nor a selector",
-                "Add `backends: [NAME]`, or a selector such as `selector: {tier: graph}`.",
+                Words(
+                    f"model {model.name!r} has neither backends nor a selector",
+                    f"模型 {model.name!r} 既没有 backends 也没有 selector",
+                ),
+                Words(
+                    "Add `backends: [NAME]`, or a selector such as `selector: {tier: graph}`.",
+                    "请添加 `backends: [名称]`，或 `selector: {tier: graph}` 这样的选择器。",
+                ),
             )
         else:
             yield from _reachable(draft, entry)
@@ -67,16 +89,25 @@ def _reachable(draft: Draft, entry: Entry[ModelConfig]) -> Iterator[Finding]:
         yield Finding(
             Code.SELECTOR_MATCHES_NOTHING,
             (*path, "selector"),
-            f"no backend has all of {{{wanted}}}",
-            f"Correct the selector or the labels. There are: {'; '.join(labels[:12])}.",
+            Words(f"no backend has all of {{{wanted}}}", f"没有后端同时具备 {{{wanted}}}"),
+            Words(
+                f"Correct the selector or the labels. There are: {'; '.join(labels[:12])}.",
+                f"请修正选择器或标签。现有：{'; '.join(labels[:12])}。",
+            ),
         )
     elif found and model.enabled and not any(member.backend.enabled for member in found):
         names = ", ".join(member.backend.name for member in found)
         yield Finding(
             Code.MODEL_ALL_DISABLED,
             path,
-            f"all backends of model {model.name!r} are disabled ({names})",
-            "Enable one of them, or set enabled: false on the model.",
+            Words(
+                f"all backends of model {model.name!r} are disabled ({names})",
+                f"模型 {model.name!r} 的后端全部停用（{names}）",
+            ),
+            Words(
+                "Enable one of them, or set enabled: false on the model.",
+                "请启用其中一个，或对该模型设置 enabled: false。",
+            ),
         )
 
 
@@ -99,11 +130,19 @@ def fallbacks(draft: Draft) -> Iterator[Finding]:
                 yield Finding(
                     Code.FALLBACK_TO_ITSELF,
                     path,
-                    f"model {entry.record.name!r} has itself as fallback",
-                    "Remove it from the list.",
+                    Words(
+                        f"model {entry.record.name!r} has itself as fallback",
+                        f"模型 {entry.record.name!r} 把自己当作备用模型",
+                    ),
+                    Words("Remove it from the list.", "请从列表中删除。"),
                 )
             elif name in seen:
-                yield Finding(Code.FALLBACK_TWICE, path, f"{name!r} is listed twice", "Remove one.")
+                yield Finding(
+                    Code.FALLBACK_TWICE,
+                    path,
+                    Words(f"{name!r} is listed twice", f"{name!r} 列出了两次"),
+                    Words("Remove one.", "请删除一个。"),
+                )
             else:
                 yield from _model_reference(draft, name, path)
                 yield from _disabled_fallback(draft, entry, name, path)
@@ -117,8 +156,11 @@ def _disabled_fallback(
         yield Finding(
             Code.FALLBACK_DISABLED,
             path,
-            f"the fallback {name!r} is disabled",
-            "Enable that model, or remove it from the list.",
+            Words(f"the fallback {name!r} is disabled", f"备用模型 {name!r} 已停用"),
+            Words(
+                "Enable that model, or remove it from the list.",
+                "请启用该模型，或从列表中删除。",
+            ),
         )
 
 
@@ -132,8 +174,8 @@ def default_model(draft: Draft) -> Iterator[Finding]:
         yield Finding(
             Code.DEFAULT_MODEL_DISABLED,
             ("default_model",),
-            f"the default model {name!r} is disabled",
-            "Enable it, or choose another.",
+            Words(f"the default model {name!r} is disabled", f"默认模型 {name!r} 已停用"),
+            Words("Enable it, or choose another.", "请启用它，或另选一个。"),
         )
 
 
@@ -147,11 +189,14 @@ def _model_reference(draft: Draft, name: str, path: Path) -> Iterator[Finding]:
         return
     owner = next((e.record.name for e in draft.models if name in e.record.aliases), None)
     if owner is not None:
-        message = f"{name!r} is an alias of model {owner!r}"
-        remedy = f"Write {owner!r} here."
+        message = Words(
+            f"{name!r} is an alias of model {owner!r}", f"{name!r} 是模型 {owner!r} 的别名"
+        )
+        remedy = Words(f"Write {owner!r} here.", f"请在此处写 {owner!r}。")
     else:
-        message = f"there is no model {name!r}"
-        remedy = meant(name, draft.model_names, "Add it below models.")
+        message = Words(f"there is no model {name!r}", f"没有名为 {name!r} 的模型")
+        otherwise = Words("Add it below models.", "请在 models 下添加它。")
+        remedy = meant(name, draft.model_names, otherwise)
     yield Finding(Code.UNKNOWN_MODEL, path, message, remedy)
 
 
@@ -167,8 +212,14 @@ def backend_unused(draft: Draft) -> Iterator[Finding]:
             yield Finding(
                 Code.BACKEND_UNUSED,
                 ("backends", entry.index),
-                f"no model uses backend {entry.record.name!r}",
-                "Add it to a model, or set enabled: false.",
+                Words(
+                    f"no model uses backend {entry.record.name!r}",
+                    f"没有模型使用后端 {entry.record.name!r}",
+                ),
+                Words(
+                    "Add it to a model, or set enabled: false.",
+                    "请把它加入某个模型，或设置 enabled: false。",
+                ),
             )
 
 
@@ -180,6 +231,9 @@ def nothing_served(draft: Draft) -> Iterator[Finding]:
         yield Finding(
             Code.NOTHING_SERVED,
             ("models",),
-            "no model is enabled, so every request is refused",
-            "Add a model, or enable one.",
+            Words(
+                "no model is enabled, so every request is refused",
+                "没有启用任何模型，因此所有请求都会被拒绝",
+            ),
+            Words("Add a model, or enable one.", "请添加或启用一个模型。"),
         )

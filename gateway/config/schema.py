@@ -37,6 +37,7 @@ from gateway.config.vocabulary import (
     Resume,
     Tier,
 )
+from gateway.words import Words
 
 __all__ = [
     "BackendConfig",
@@ -200,7 +201,11 @@ class EndpointSwitches(Record):
 def _whole_version(value: object) -> object:
     """Without this, true and 1.0 would pass for 1."""
     if type(value) is not int:
-        raise refuse("wrong_type", "version must be a whole number", "Write version: 1.")
+        raise refuse(
+            "wrong_type",
+            Words("version must be a whole number", "version 必须是整数"),
+            Words("Write version: 1.", "写成 version: 1。"),
+        )
     return value
 
 

@@ -9,6 +9,7 @@ from gateway.config.draft import Draft, Entry
 from gateway.config.members import members_among
 from gateway.config.problems import Code, Finding
 from gateway.config.schema import BackendConfig, Chip, ModelConfig, Tier, Timeouts
+from gateway.words import Words
 
 DEFAULT_TOTAL_S: Final = 3600.0
 """Seconds for a whole request whose model sets no limit."""
@@ -97,8 +98,11 @@ def _order(entry: Entry[ModelConfig]) -> Iterator[Finding]:
             yield Finding(
                 Code.TIMEOUT_NEVER_REACHED,
                 ("models", entry.index, "timeouts", field),
-                f"{field} {limit:g} is above total_s {given.total_s:g}, so it never applies",
-                "Raise total_s, or lower it.",
+                Words(
+                    f"{field} {limit:g} is above total_s {given.total_s:g}, so it never applies",
+                    f"{field} {limit:g} 大于 total_s {given.total_s:g}，因此永远不会生效",
+                ),
+                Words("Raise total_s, or lower it.", f"请调大 total_s，或调小 {field}。"),
             )
 
 
@@ -112,17 +116,24 @@ def _too_short(entry: Entry[ModelConfig], backends: list[BackendConfig]) -> Iter
         yield Finding(
             Code.TIMEOUT_TOO_SHORT,
             (*path, "first_byte_s"),
-            f"{given.first_byte_s:g} s is too short for backend {longest.name!r}: a prompt of "
-            f"{prompt} tokens takes about {need_s:.0f} s to read",
-            f"Raise it to {need_s:.0f} or more, or leave it out.",
+            Words(
+                f"{given.first_byte_s:g} s is too short for backend {longest.name!r}: a prompt of "
+                f"{prompt} tokens takes about {need_s:.0f} s to read",
+                f"{given.first_byte_s:g} 秒对后端 {longest.name!r} 太短：读完 {prompt} token 的"
+                f"提示约需 {need_s:.0f} 秒",
+            ),
+            _raise_to(need_s),
         )
     if given.between_events_s is not None and given.between_events_s < SHORTEST_GAP_S:
         yield Finding(
             Code.TIMEOUT_TOO_SHORT,
             (*path, "between_events_s"),
-            f"{given.between_events_s:g} s between two events is too short: a step with a "
-            "prompt of another request in it takes several seconds",
-            f"Raise it to {SHORTEST_GAP_S:g} or more, or leave it out.",
+            Words(
+                f"{given.between_events_s:g} s between two events is too short: a step with a "
+                "prompt of another request in it takes several seconds",
+                f"两个事件之间 {given.between_events_s:g} 秒太短：夹带其他请求提示的一步要花好几秒",
+            ),
+            _raise_to(SHORTEST_GAP_S),
         )
     slowest = min(backends, key=decode_speed)
     need_s = ORDINARY_ANSWER_TOKENS / decode_speed(slowest)
@@ -130,7 +141,18 @@ def _too_short(entry: Entry[ModelConfig], backends: list[BackendConfig]) -> Iter
         yield Finding(
             Code.TIMEOUT_TOO_SHORT,
             (*path, "total_s"),
-            f"{given.total_s:g} s is too short for backend {slowest.name!r} ({slowest.tier}): "
-            f"{ORDINARY_ANSWER_TOKENS} tokens take about {need_s:.0f} s",
-            f"Raise it to {need_s:.0f} or more, or leave it out.",
+            Words(
+                f"{given.total_s:g} s is too short for backend {slowest.name!r} ({slowest.tier}): "
+                f"{ORDINARY_ANSWER_TOKENS} tokens take about {need_s:.0f} s",
+                f"{given.total_s:g} 秒对后端 {slowest.name!r}（{slowest.tier}）太短："
+                f"{ORDINARY_ANSWER_TOKENS} token 约需 {need_s:.0f} 秒",
+            ),
+            _raise_to(need_s),
         )
+
+
+def _raise_to(seconds: float) -> Words:
+    return Words(
+        f"Raise it to {seconds:.0f} or more, or leave it out.",
+        f"请调到 {seconds:.0f} 以上，或不填。",
+    )

@@ -7,6 +7,8 @@ from ipaddress import IPv6Address
 from types import MappingProxyType
 from typing import Final
 
+from gateway.words import Words
+
 DEFAULT_PORTS: Final[Mapping[str, int]] = MappingProxyType({"http": 80, "https": 443})
 
 MAX_PORT: Final = 65535
@@ -60,38 +62,64 @@ class BackendUrl:
 class UrlProblem(ValueError):  # noqa: N818 - it is a finding about a text
     """The text is not an address of a backend; `remedy` says how to mend it."""
 
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
+    def __init__(self, told: Words, remedy: Words) -> None:
+        super().__init__(told.en)
+        self.told = told
         self.remedy = remedy
 
 
-_EXAMPLE: Final = "Write it like http://10.0.0.5:12320."
+_EXAMPLE: Final = Words(
+    "Write it like http://10.0.0.5:12320.", "写成 http://10.0.0.5:12320 这样的形式。"
+)
+_WITH_SCHEME: Final = Words(
+    "Write http:// before it, as in http://10.0.0.5:12320.",
+    "在前面加上 http://，例如 http://10.0.0.5:12320。",
+)
+_WITHOUT_QUERY: Final = Words(
+    "Remove everything from the ? or # on.", "删掉 ? 或 # 及其后的全部内容。"
+)
+_WITHOUT_USER: Final = Words(
+    "Remove the part before the @ and give the backend's key with api_key_env or api_key_file.",
+    "删掉 @ 及其前面的部分；后端的密钥用 api_key_env 或 api_key_file 指定。",
+)
 
 
 def parse_backend_url(text: str) -> BackendUrl:
     """Read http(s)://host[:port][/prefix][/v1][/]; raises `UrlProblem` with a remedy."""
     shown = repr(_USER.sub(r"\1***@", text))  # what stands before an @ may be a password
     if any(ch.isspace() or not ch.isprintable() for ch in text):
-        raise UrlProblem(f"{shown} has white space or control characters in it", _EXAMPLE)
+        raise UrlProblem(
+            Words(
+                f"{shown} has white space or control characters in it",
+                f"{shown} 含有空白或控制字符",
+            ),
+            _EXAMPLE,
+        )
     scheme, separator, rest = text.partition("://")
     scheme = scheme.lower()
     if not separator:
-        raise UrlProblem(f"{shown} has no scheme", f"Write http:// before it. {_EXAMPLE}")
+        told = Words(f"{shown} has no scheme", f"{shown} 缺少协议前缀")
+        raise UrlProblem(told, _WITH_SCHEME)
     if scheme not in DEFAULT_PORTS:
-        raise UrlProblem(f"{scheme!r} is not a scheme the gateway speaks", "Use http or https.")
-    if "?" in rest or "#" in rest:
         raise UrlProblem(
-            f"{shown} has a query or a fragment", "Remove everything from the ? or # on."
+            Words(f"{scheme!r} is not a scheme the gateway speaks", f"网关不支持协议 {scheme!r}"),
+            Words("Use http or https.", "使用 http 或 https。"),
         )
+    if "?" in rest or "#" in rest:
+        told = Words(f"{shown} has a query or a fragment", f"{shown} 带有查询串或片段")
+        raise UrlProblem(told, _WITHOUT_QUERY)
     authority, slash, path = rest.partition("/")
     if "@" in authority:
-        raise UrlProblem(
-            "the URL has a user name or password in it",
-            "Remove the part before the @ and give the backend's key with api_key_env or "
-            "api_key_file.",
-        )
+        told = Words("the URL has a user name or password in it", "URL 中带有用户名或密码")
+        raise UrlProblem(told, _WITHOUT_USER)
     if not _PATH.fullmatch(path):
-        raise UrlProblem(f"{shown} has characters in its path that need %-encoding", _EXAMPLE)
+        raise UrlProblem(
+            Words(
+                f"{shown} has characters in its path that need %-encoding",
+                f"{shown} 的路径中有需要 %-编码的字符",
+            ),
+            _EXAMPLE,
+        )
     host, port = _split_authority(authority, shown, scheme)
     return BackendUrl(scheme, host, port, _prefix(slash + path))
 
@@ -105,21 +133,37 @@ def _prefix(path: str) -> str:
 def _split_authority(authority: str, shown: str, scheme: str) -> tuple[str, int]:
     if authority.count(":") > 1 and not authority.startswith("["):
         raise UrlProblem(
-            f"{shown} has an IPv6 address without brackets",
-            "Put the address in brackets, like http://[::1]:12320.",
+            Words(
+                f"{shown} has an IPv6 address without brackets",
+                f"{shown} 中的 IPv6 地址没有加方括号",
+            ),
+            Words(
+                "Put the address in brackets, like http://[::1]:12320.",
+                "给地址加上方括号，例如 http://[::1]:12320。",
+            ),
         )
     found = _AUTHORITY.fullmatch(authority)
     if found is None or int(found[3] or 0) > MAX_PORT:
         raise UrlProblem(
-            f"{shown} has a wrong port; a port is a number from 1 to {MAX_PORT}", _EXAMPLE
+            Words(
+                f"{shown} has a wrong port; a port is a number from 1 to {MAX_PORT}",
+                f"{shown} 的端口不对；端口是 1 到 {MAX_PORT} 的数字",
+            ),
+            _EXAMPLE,
         )
     host = _ipv6(found[1]) if found[1] is not None else found[2].lower()
     if not host:
-        raise UrlProblem(f"{shown} has no host", _EXAMPLE)
+        raise UrlProblem(Words(f"{shown} has no host", f"{shown} 缺少主机名"), _EXAMPLE)
     if ":" not in host and not _HOST_NAME.fullmatch(host):
-        raise UrlProblem(f"{host!r} is not a host name or an address", _EXAMPLE)
+        raise UrlProblem(
+            Words(f"{host!r} is not a host name or an address", f"{host!r} 不是主机名，也不是地址"),
+            _EXAMPLE,
+        )
     if found[3] and int(found[3]) == 0:
-        raise UrlProblem(f"{shown} has port 0", "Give the port on which the engine listens.")
+        raise UrlProblem(
+            Words(f"{shown} has port 0", f"{shown} 的端口是 0"),
+            Words("Give the port on which the engine listens.", "填写引擎实际监听的端口。"),
+        )
     return host, int(found[3] or DEFAULT_PORTS[scheme])
 
 
@@ -129,7 +173,13 @@ def _ipv6(text: str) -> str:
     try:
         IPv6Address(address)
     except ValueError as error:
-        raise UrlProblem(f"[{text}] is not an IPv6 address", _EXAMPLE) from error
+        told = Words(f"[{text}] is not an IPv6 address", f"[{text}] 不是 IPv6 地址")
+        raise UrlProblem(told, _EXAMPLE) from error
     if percent and not _ZONE.fullmatch(zone):
-        raise UrlProblem(f"{zone!r} is not the name of a network interface", _EXAMPLE)
+        raise UrlProblem(
+            Words(
+                f"{zone!r} is not the name of a network interface", f"{zone!r} 不是网络接口的名称"
+            ),
+            _EXAMPLE,
+        )
     return address.lower() + percent + zone

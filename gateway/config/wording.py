@@ -23,6 +23,7 @@ from gateway.config.schema import (
     Timeouts,
     TlsConfig,
 )
+from gateway.words import Words
 
 _RECORDS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
     {
@@ -59,16 +60,44 @@ _SPOKEN: Final[Mapping[str, str]] = MappingProxyType(
         "disabled": "enabled",
     }
 )
-_KINDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+_FIELDS_BELOW: Final = Words(
+    "Write fields below it, each as `name: value`.", "请在其下写字段，每个写成 `名称: 值`。"
+)
+_KINDS: Final[Mapping[str, tuple[Words, Words]]] = MappingProxyType(
     {
-        "string_type": ("a text", "Put the value in quotes."),
-        "int_type": ("a whole number", "Write a number without quotes and without a point."),
-        "float_type": ("a number", "Write a number without quotes."),
-        "bool_type": ("true or false", "Write true or false, without quotes."),
-        "tuple_type": ("a list", "Write [a, b], or one line per item, each with a leading '- '."),
-        "model_type": ("a mapping", "Write fields below it, each as `name: value`."),
-        "dict_type": ("a mapping", "Write fields below it, each as `name: value`."),
+        "string_type": (
+            Words("a text", "文本"),
+            Words("Put the value in quotes.", "请给该值加上引号。"),
+        ),
+        "int_type": (
+            Words("a whole number", "整数"),
+            Words(
+                "Write a number without quotes and without a point.", "请写不带引号和小数点的数字。"
+            ),
+        ),
+        "float_type": (
+            Words("a number", "数字"),
+            Words("Write a number without quotes.", "请写不带引号的数字。"),
+        ),
+        "bool_type": (
+            Words("true or false", "true 或 false"),
+            Words("Write true or false, without quotes.", "请写 true 或 false，不带引号。"),
+        ),
+        "tuple_type": (
+            Words("a list", "列表"),
+            Words(
+                "Write [a, b], or one line per item, each with a leading '- '.",
+                "请写成 [a, b]，或每项一行并以 '- ' 开头。",
+            ),
+        ),
+        "model_type": (Words("a mapping", "映射"), _FIELDS_BELOW),
+        "dict_type": (Words("a mapping", "映射"), _FIELDS_BELOW),
     }
+)
+
+_OTHER_KIND: Final = (
+    Words("something else", "其他类型"),
+    Words("Correct the value.", "请修正该值。"),
 )
 
 
@@ -85,30 +114,35 @@ def closest(word: str, known: Sequence[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
-def meant(word: str, known: Sequence[str], otherwise: str) -> str:
+def meant(word: str, known: Sequence[str], otherwise: Words) -> Words:
     """A remedy: the near word if there is one, and the known words (at most ten)."""
     known = [name for name in known if name and name.isprintable()]
     near = closest(word, known)
     if near is not None:
-        return f"Did you mean {near!r}?"
+        return _did_you_mean(near)
     if not known:
         return otherwise
     more = ", ..." if len(known) > 10 else ""
-    return f"{otherwise} Known: {', '.join(known[:10])}{more}."
+    listed = f"{', '.join(known[:10])}{more}"
+    return Words(f"{otherwise.en} Known: {listed}.", f"{otherwise.zh}已知：{listed}。")
+
+
+def _did_you_mean(word: str) -> Words:
+    return Words(f"Did you mean {word!r}?", f"是否想写 {word!r}？")
 
 
 def _finding(detail: ErrorDetails, record: type[BaseModel], base: Path) -> Finding:
     kind = detail["type"]
     inner: Path = tuple(step for step in detail["loc"] if step != "[key]")
     path = (*base, *inner)
-    name = repr(path[-1]) if path and isinstance(path[-1], str) else "this entry"
+    is_named = bool(path) and isinstance(path[-1], str)
+    name = Words(repr(path[-1]), repr(path[-1])) if is_named else Words("this entry", "此项")
     context: dict[str, Any] = detail.get("ctx") or {}
     if kind == "routing":
-        return Finding(Code(context["code"]), path, context["message"], context["remedy"])
+        return Finding(Code(context["code"]), path, context["told"], context["remedy"])
     if kind == "missing":
-        return Finding(
-            Code.MISSING_FIELD, path, f"{name} is missing or empty", _what(record, inner)
-        )
+        told = Words(f"{name.en} is missing or empty", f"缺少 {name.zh}，或其值为空")
+        return Finding(Code.MISSING_FIELD, path, told, _what(record, inner))
     if kind == "extra_forbidden":
         return _unknown(str(path[-1]), record, inner, path)
     if kind in ("enum", "literal_error"):
@@ -116,36 +150,58 @@ def _finding(detail: ErrorDetails, record: type[BaseModel], base: Path) -> Findi
     if kind in ("greater_than", "greater_than_equal", "less_than_equal", "finite_number"):
         return _number(detail, path, kind, context)
     if kind == "string_too_short":
-        return Finding(Code.BAD_TEXT, path, f"{name} is empty", "Give a value or remove it.")
-    wanted, remedy = _KINDS.get(kind, ("something else", "Correct the value."))
+        told = Words(f"{name.en} is empty", f"{name.zh} 为空")
+        return Finding(
+            Code.BAD_TEXT, path, told, Words("Give a value or remove it.", "请填写值，或删除它。")
+        )
+    wanted, remedy = _KINDS.get(kind, _OTHER_KIND)
     is_secret = bool(path) and str(path[-1]).startswith("api_key")
-    instead = "" if is_secret else f", not {_shown(detail['input'])}"
-    message = f"{name} must be {wanted}{instead}"
-    return Finding(Code.WRONG_TYPE, path, message, remedy)
+    shown = _shown(detail["input"])
+    instead = Words("", "") if is_secret else Words(f", not {shown.en}", f"，而不是{shown.zh}")
+    told = Words(
+        f"{name.en} must be {wanted.en}{instead.en}", f"{name.zh} 必须是{wanted.zh}{instead.zh}"
+    )
+    return Finding(Code.WRONG_TYPE, path, told, remedy)
 
 
 def _number(detail: ErrorDetails, path: Path, kind: str, context: Mapping[str, Any]) -> Finding:
     bounds = {
-        "greater_than": f"greater than {context.get('gt', 0):g}",
-        "greater_than_equal": f"{context.get('ge', 0):g} or greater",
-        "less_than_equal": f"{context.get('le', 0)} or less",
-        "finite_number": "a finite number",
+        "greater_than": _bound("greater than {n:g}", "大于 {n:g}", context.get("gt", 0)),
+        "greater_than_equal": _bound("{n:g} or greater", "不小于 {n:g}", context.get("ge", 0)),
+        "less_than_equal": _bound("{n} or less", "不大于 {n}", context.get("le", 0)),
+        "finite_number": Words("a finite number", "有限的数字"),
     }
+    shown, bound = _shown(detail["input"]), bounds[kind]
     return Finding(
         Code.BAD_NUMBER,
         path,
-        f"{_shown(detail['input'])} is impossible here; it must be {bounds[kind]}",
-        "Correct the number, or remove the field for the default.",
+        Words(
+            f"{shown.en} is impossible here; it must be {bound.en}",
+            f"此处不能是 {shown.zh}；必须{bound.zh}",
+        ),
+        Words(
+            "Correct the number, or remove the field for the default.",
+            "请修正数字，或删除该字段以使用默认值。",
+        ),
     )
+
+
+def _bound(en: str, zh: str, number: object) -> Words:
+    return Words(en.format(n=number), zh.format(n=number))
 
 
 def _choice(detail: ErrorDetails, path: Path, expected: str) -> Finding:
     allowed = re.findall(r"'([^']*)'", expected) or [expected]
+    shown = _shown(detail["input"])
     return Finding(
         Code.BAD_CHOICE,
         path,
-        f"{_shown(detail['input'])} is none of the allowed values",
-        meant(str(detail["input"]), allowed, "Use one of the allowed values."),
+        Words(f"{shown.en} is none of the allowed values", f"{shown.zh} 不在允许的取值之中"),
+        meant(
+            str(detail["input"]),
+            allowed,
+            Words("Use one of the allowed values.", "请使用允许的取值之一。"),
+        ),
     )
 
 
@@ -155,14 +211,24 @@ def _unknown(name: str, record: type[BaseModel], inner: Path, path: Path) -> Fin
         return Finding(
             Code.INLINE_API_KEY,
             path,
-            "a key must not stand in the file: routing files are shown, copied and committed",
-            "Put it into an environment variable or a file and name that with api_key_env or "
-            "api_key_file; then change the key, since it was written down.",
+            Words(
+                "a key must not stand in the file: routing files are shown, copied and committed",
+                "密钥不能写在文件里：路由文件会被展示、复制和提交",
+            ),
+            Words(
+                "Put it into an environment variable or a file and name that with api_key_env or "
+                "api_key_file; then change the key, since it was written down.",
+                "请把它放入环境变量或文件，并用 api_key_env 或 api_key_file 指定；"
+                "由于已被写出，还应更换该密钥。",
+            ),
         )
     fields = list(owner.model_fields)
     spoken = _SPOKEN.get(name)
-    remedy = f"Did you mean {spoken!r}?" if spoken in fields else meant(name, fields, "Remove it.")
-    return Finding(Code.UNKNOWN_FIELD, path, f"there is no field {name!r} here", remedy)
+    remedy = meant(name, fields, Words("Remove it.", "请删除它。"))
+    if spoken in fields:
+        remedy = _did_you_mean(str(spoken))
+    told = Words(f"there is no field {name!r} here", f"此处没有字段 {name!r}")
+    return Finding(Code.UNKNOWN_FIELD, path, told, remedy)
 
 
 def _owner(record: type[BaseModel], inner: Path) -> type[BaseModel]:
@@ -175,19 +241,22 @@ def _owner(record: type[BaseModel], inner: Path) -> type[BaseModel]:
     return _RECORDS.get(str(inner[0]), record)
 
 
-def _what(record: type[BaseModel], inner: Path) -> str:
+def _what(record: type[BaseModel], inner: Path) -> Words:
     field = _owner(record, inner).model_fields.get(str(inner[-1]))
-    return f"Add it: {field.description}" if field and field.description else "Add it."
+    if field is None or not field.description:
+        return Words("Add it.", "请添加。")
+    return Words(f"Add it: {field.description}", f"请添加：{field.description}")
 
 
-def _shown(value: object) -> str:
+def _shown(value: object) -> Words:
     if isinstance(value, (list, tuple)):
-        return "a list"
+        return Words("a list", "列表")
     if isinstance(value, dict):
-        return "a mapping"
+        return Words("a mapping", "映射")
     if value is None:
-        return "nothing"
+        return Words("nothing", "空值")
     if isinstance(value, bool):
-        return str(value).lower()
+        return Words(str(value).lower(), str(value).lower())
     text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    return Words(text, text)

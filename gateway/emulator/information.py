@@ -117,13 +117,19 @@ async def detokenize(call: Call) -> None:
 async def server_info(call: Call) -> None:
     """What the server was started with (dev mode only)."""
     spec, engine = call.server.spec, call.server.engine_spec
+    sizes = list(engine.capture_sizes)
     config = {
-        "model": spec.root,
-        "served_model_name": list(spec.served_names),
-        "max_model_len": spec.max_model_len,
-        "max_num_seqs": engine.max_num_seqs,
-        "enforce_eager": not engine.capture_sizes,
-        "cudagraph_mode": "FULL_DECODE_ONLY" if engine.capture_sizes else "NONE",
-        "cudagraph_capture_sizes": list(engine.capture_sizes),
+        "model_config": {
+            "model": spec.root,
+            "served_model_name": list(spec.served_names),
+            "max_model_len": spec.max_model_len,
+            "enforce_eager": not sizes,
+        },
+        "scheduler_config": {"max_num_seqs": engine.max_num_seqs},
+        "compilation_config": {
+            # vLLM's enum as a pair: (decode steps, mixed steps).
+            "cudagraph_mode": [2, 0] if sizes else 0,
+            "cudagraph_capture_sizes": sizes,
+        },
     }
     call.send_json(200, {"vllm_config": config})

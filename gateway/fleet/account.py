@@ -1,8 +1,33 @@
 """What a running server says of itself when it is asked: names, version, flags, memory, speed."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
 from gateway.fleet.health.evidence import ModelCard
+from gateway.words import Words
+
+
+class TroubleKind(StrEnum):
+    """Why a server could not be asked, or not for everything."""
+
+    BAD_URL = "bad_url"
+    REFUSED = "refused"
+    """Nothing listens there: certain, where `UNREACHABLE` may pass."""
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    TLS = "tls"
+    UNHEALTHY = "unhealthy"
+    """Its /health answers something else than 200."""
+    KEY_REFUSED = "key_refused"
+    NOT_VLLM = "not_vllm"
+
+
+class Trouble(NamedTuple):
+    """Why a server could not be asked, for programs and for people."""
+
+    kind: TroubleKind
+    told: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +52,26 @@ class EngineFacts:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One server at the moment it was asked.
+    """One server at the moment it was asked; what it did not tell is None.
 
-    `trouble` says why it could not be asked, "" if it could; `cards` are its /v1/models (None if
-    unreadable), `kv_tokens` what its KV cache holds, `decode_tokens_per_s` the measured speed of
-    one stream where nothing else was running (None where it was not measured).
+    `failure` says why it could not be asked, None if it could; after a refused key or a bad
+    /health the rest may be known all the same. `cards` are its /v1/models, `metrics_name` the
+    name that its metrics carry (the first of its served names), `kv_tokens` what its KV cache
+    holds, `running` its requests at work or waiting, `decode_tokens_per_s` the measured speed of
+    one stream where nothing else was running.
     """
 
     url: str
-    trouble: str = ""
+    failure: Trouble | None = None
     cards: tuple[ModelCard, ...] | None = None
     version: str | None = None
     engine: EngineFacts | None = None
+    metrics_name: str | None = None
     kv_tokens: int | None = None
     running: int | None = None
     decode_tokens_per_s: float | None = None
+
+    @property
+    def trouble(self) -> str:
+        """The failure in English; "" if it could be asked."""
+        return self.failure.told.en if self.failure else ""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gateway.fleet.reconcile import Drift
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -12,3 +14,14 @@ class Change:
     before: str
     after: str
     reason: str
+
+
+def drift_changes(
+    name: str, before: tuple[Drift, ...], after: tuple[Drift, ...]
+) -> tuple[Change, ...]:
+    """What changed in how a backend differs from the routing file."""
+    if after == before:
+        return ()
+    if not after:
+        return (Change(name, "drift", before[0].kind.value, "none", "it is as configured"),)
+    return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in after)

@@ -1,12 +1,12 @@
 """The moving numbers of one backend. Only the registry and leases change them."""
 
+from dataclasses import replace
+
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
 from gateway.config.schema import HealthConfig
 from gateway.config.steps import longest_step_s, longest_still_s
-from gateway.config.timeouts import decode_speed
-from gateway.config.vocabulary import Tier
-from gateway.fleet.change import Change
+from gateway.fleet.change import Change, drift_changes
 from gateway.fleet.health import breaker, progress
 from gateway.fleet.health.breaker import Breaker, Phase
 from gateway.fleet.health.evidence import (
@@ -22,8 +22,8 @@ from gateway.fleet.health.evidence import (
 )
 from gateway.fleet.health.machine import Cause, Health, State, initial, step
 from gateway.fleet.health.progress import Progress
-from gateway.fleet.learning.decode import DecodeSpeed, Kin, Scale
-from gateway.fleet.reconcile import Drift
+from gateway.fleet.learning.decode import Kin, Scale
+from gateway.fleet.learning.shape import decode_for, shape_of
 from gateway.fleet.served import ServedNames
 from gateway.fleet.speed import Slowness, SpeedBook, SpeedSample, judge
 from gateway.fleet.standing import share_ratio, standing
@@ -70,9 +70,7 @@ class LiveBackend:
         self.config = config
         self.served = ServedNames(config, served_names)
         _, self.hard_limit = concurrency_cap(config)
-        prior_s = 1.0 / decode_speed(config)
-        decode = DecodeSpeed(_sizes(config), self.hard_limit, prior_s, kin, scale)
-        self.work = Work(decode, None, scrape_interval_s)
+        self.work = Work(decode_for(config, kin, scale), None, scrape_interval_s)
         self.in_flight = 0
         self.prompt_bytes: dict[int, int] = {}
         self.arrivals_total = 0
@@ -88,6 +86,35 @@ class LiveBackend:
         self._is_plain = False
         self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
         self._facts: dict[str, BackendFacts] = {}
+
+    def reconfigure(
+        self,
+        config: BackendConfig,
+        served_names: frozenset[str],
+        rules: HealthConfig,
+        kin: Kin,
+        scale: Scale,
+    ) -> tuple[Change, ...]:
+        """The routing file says other things of the same server; returns the drift that makes.
+
+        Requests, health, breaker and what was learnt stay. Only the decode speeds begin anew where
+        the file says that other batches run on the graph, since they were of those that did.
+        """
+        old, drift = self.config, self.served.drift
+        self.config = config
+        self.served = self.served.reconfigured(config, served_names)
+        _, self.hard_limit = concurrency_cap(config)
+        self.longest_step_s = longest_step_s(config, rules.longest_step_s)
+        self._health_rules = rules
+        self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
+        if self.health.has_canary is not rules.canary:
+            self.health = replace(self.health, has_canary=rules.canary)
+        if shape_of(old) != shape_of(config):
+            self.work.reshape(decode_for(config, kin, scale))
+            self.speed = SpeedBook(config.capture_sizes)
+            self.slowness = None
+        self._facts.clear()
+        return drift_changes(config.name, drift, self.served.drift)
 
     def __repr__(self) -> str:
         return (
@@ -113,6 +140,11 @@ class LiveBackend:
         if self.health.state is State.UP and self.slowness is not None:
             return self.slowness.reason
         return self.health.reason
+
+    @property
+    def canary_idle_s(self) -> float:
+        """Seconds without a request after which a canary asks it."""
+        return self._health_rules.canary_idle_s
 
     @property
     def cap(self) -> int:
@@ -165,7 +197,8 @@ class LiveBackend:
                 self.speed.forget()
                 self.work.restarted()
                 self.slowness = None
-        return self._changes(*before) + self._drifted(drift)
+        told = drift_changes(self.config.name, drift, self.served.drift)
+        return self._changes(*before) + told
 
     def look(self, look: Look, now: float) -> tuple[Change, ...]:
         """Takes in what one look at the backend showed."""
@@ -202,14 +235,6 @@ class LiveBackend:
         """Notes that the backend answered that it does not know `served_name`."""
         self.served.refuse_name(served_name, now)
         self._facts.clear()
-
-    def _drifted(self, before: tuple[Drift, ...]) -> tuple[Change, ...]:
-        name, drift = self.config.name, self.served.drift
-        if drift == before:
-            return ()
-        if not drift:
-            return (Change(name, "drift", before[0].kind.value, "none", "it is as configured"),)
-        return tuple(Change(name, "drift", "", d.kind.value, d.message) for d in drift)
 
     def _changes(self, state: State, is_open: bool) -> tuple[Change, ...]:
         name = self.config.name
@@ -261,10 +286,3 @@ class LiveBackend:
             modalities=None if config.modalities is None else frozenset(config.modalities),
             keys=None if config.keys is None else frozenset(config.keys),
         )
-
-
-def _sizes(config: BackendConfig) -> tuple[int, ...] | None:
-    """The captured sizes; () for an eager engine, None when nobody told."""
-    if config.tier is Tier.EAGER:
-        return ()
-    return config.capture_sizes or None

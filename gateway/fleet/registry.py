@@ -1,53 +1,122 @@
 """All backends and names of the routing file in force, with what is known of them."""
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple
 
 from gateway.config.backend import BackendConfig
+from gateway.config.diff import is_same_server
 from gateway.config.schema import RoutingConfig
 from gateway.config.vocabulary import Tier
 from gateway.fleet.change import Change
-from gateway.fleet.health.evidence import Evidence
+from gateway.fleet.health.evidence import DrainBegun, DrainEnded
 from gateway.fleet.learning.decode import Kin, Scale
 from gateway.fleet.learning.model import ModelLessons
-from gateway.fleet.lease import Lease
 from gateway.fleet.live import LiveBackend
-from gateway.fleet.names import Model, NameTable
+from gateway.fleet.names import Member, Model, NameTable
 from gateway.fleet.speed import SpeedSample
 from gateway.fleet.view import ModelView
 
 
+class Swap(NamedTuple):
+    """What came and went when another routing file came into force, and the drift that it made.
+
+    One that was leaving and is wanted again is among those that came.
+    """
+
+    added: tuple[LiveBackend, ...]
+    removed: tuple[LiveBackend, ...]
+    changes: tuple[Change, ...]
+
+
 class Registry:
-    """The fleet: one `LiveBackend` per enabled backend, and the name table."""
+    """The fleet: one `LiveBackend` per enabled backend, and the name table.
+
+    `leaving` are backends that the file in force has not any more, or has at another address, and
+    that still have requests.
+    """
 
     def __init__(
         self, config: RoutingConfig, version: str, now: float, scrape_interval_s: float = 1.0
     ) -> None:
-        self.config = config
-        self.version = version
-        self.names = NameTable(config)
-        wanted = _served_names(self.names.models.values())
-        kin: dict[Hashable, Kin] = {}
-        scales: dict[Hashable, Scale] = {}
-        self.backends: Mapping[str, LiveBackend] = {
-            b.name: LiveBackend(
-                b,
-                wanted.get(b.name, frozenset({b.served_name})),
-                now,
-                config.health,
-                kin.setdefault(_kind_of(b), Kin()),
-                scales.setdefault((b.root or b.served_name, b.chip), Scale()),
-                scrape_interval_s,
-            )
-            for b in config.backends
-            if b.enabled
-        }
-        self.lessons: Mapping[str, ModelLessons] = {
-            name: ModelLessons() for name in self.names.models
-        }
-        self._twins = _eager_twins(self.names.models.values())
+        self._scrape_interval_s = scrape_interval_s
+        self._kin: dict[Hashable, Kin] = {}
+        self._scales: dict[Hashable, Scale] = {}
+        self.backends: Mapping[str, LiveBackend] = {}
+        self.lessons: Mapping[str, ModelLessons] = {}
+        self.leaving: list[LiveBackend] = []
+        self.apply(config, version, now)
 
     def __repr__(self) -> str:
         return f"<Registry {self.version} {list(self.backends.values())!r}>"
+
+    def apply(self, config: RoutingConfig, version: str, now: float) -> Swap:
+        """Takes another routing file, all of it in one step.
+
+        A backend stays, with its requests, health and what was learnt, as long as its address
+        does. One at another address is another server.
+        """
+        names = NameTable(config)
+        wanted = _served_names(names.models.values())
+        enabled = [b for b in config.backends if b.enabled]
+        self._kin = {key: self._kin.get(key, Kin()) for key in map(_kind_of, enabled)}
+        self._scales = {key: self._scales.get(key, Scale()) for key in map(_scale_of, enabled)}
+        changes: list[Change] = []
+        added: list[LiveBackend] = []
+        backends: dict[str, LiveBackend] = {}
+        for backend in enabled:
+            served = wanted.get(backend.name, frozenset({backend.served_name}))
+            kin, scale = self._kin[_kind_of(backend)], self._scales[_scale_of(backend)]
+            live = self._known(backend)
+            if live is None:
+                live = LiveBackend(
+                    backend, served, now, config.health, kin, scale, self._scrape_interval_s
+                )
+                added.append(live)
+            else:
+                changes += live.reconfigure(backend, served, config.health, kin, scale)
+                if live in self.leaving:
+                    self.left(live)
+                    live.observe(DrainEnded(), now)
+                    added.append(live)
+            backends[backend.name] = live
+        stay = set(backends.values())
+        removed = tuple(live for live in self.backends.values() if live not in stay)
+        for live in removed:
+            live.observe(DrainBegun("the routing file has it no more"), now)
+        self.leaving += removed
+        self.config, self.version, self.names = config, version, names
+        self.backends = backends
+        self.lessons = {name: self.lessons_of(name) for name in names.models}
+        self._twins = _eager_twins(names.models.values())
+        return Swap(tuple(added), removed, tuple(changes))
+
+    def _known(self, backend: BackendConfig) -> LiveBackend | None:
+        """What is known of the server already: by its name, or by another that it had."""
+        known = [*self.backends.values(), *self.leaving]
+        same = [live for live in known if is_same_server(live.config, backend)]
+        named = (live for live in same if live.config.name == backend.name)
+        return next(named, None) or next(iter(same), None)
+
+    def left(self, live: LiveBackend) -> None:
+        """A backend that was leaving is gone."""
+        self.leaving = [other for other in self.leaving if other is not live]
+
+    def lessons_of(self, model: str) -> ModelLessons:
+        """What was learnt of a model; nothing of one that the file has no more."""
+        return self.lessons.get(model) or ModelLessons()
+
+    def current(self, model: Model) -> Model:
+        """The model as the file in force has it, for a request that began under another file.
+
+        Of one that is gone: as it was, with those of its backends that are still there.
+        """
+        now = self.names.models.get(model.name)
+        if now is not None:
+            return now
+        backends = self.backends
+        stay = [m for m in model.members if m.backend.name in backends]
+        members = (Member(backends[m.backend.name].config, m.served_name) for m in stay)
+        return Model(model.config, tuple(members))
 
     def view(self, model: Model, now: float, has_backlog: bool = False) -> ModelView:
         """The model's backends at `now`; `has_backlog` says that requests wait for them."""
@@ -58,23 +127,17 @@ class Registry:
                 [
                     backends[m.backend.name].view(m.served_name, now, has_backlog)
                     for m in model.members
+                    if m.backend.name in backends
                 ]
             ),
         )
 
-    def lease(self, backend: str, prompt_bytes: int = 0) -> Lease:
-        """A slot at a backend, to be entered, for a request of that size."""
-        return Lease(self.backends[backend], prompt_bytes)
-
-    def observe(self, backend: str, evidence: Evidence, now: float) -> tuple[Change, ...]:
-        """Takes evidence about a backend in; returns what it changed."""
-        return self.backends[backend].observe(evidence, now)
-
-    def note_speed(self, backend: str, sample: SpeedSample, now: float) -> tuple[Change, ...]:
+    def note_speed(self, live: LiveBackend, sample: SpeedSample, now: float) -> tuple[Change, ...]:
         """Takes in the speed of one stream; returns what it changed."""
-        twins = (self.backends[name].speed.within_s for name in self._twins.get(backend, ()))
+        names = self._twins.get(live.config.name, ())
+        twins = (self.backends[name].speed.within_s for name in names)
         twin_s = min((s for s in twins if s is not None), default=None)
-        return self.backends[backend].note_speed(sample, twin_s, now)
+        return live.note_speed(sample, twin_s, now)
 
     def fallbacks(self, model: Model) -> tuple[Model, ...]:
         """The models that may answer in its place, in order; unknown and disabled ones left out."""
@@ -94,6 +157,11 @@ def _kind_of(backend: BackendConfig) -> Hashable:
         backend.capture_sizes,
         backend.max_num_seqs,
     )
+
+
+def _scale_of(backend: BackendConfig) -> Hashable:
+    """Engines that are off by the same factor: same model and chips."""
+    return (backend.root or backend.served_name, backend.chip)
 
 
 def _served_names(models: Iterable[Model]) -> dict[str, frozenset[str]]:

@@ -37,7 +37,8 @@ def report(fleet: Registry, now: float) -> dict[str, Any]:
     status = "ok" if is_all_well else "degraded"
     if "available" not in statuses:
         status = "down"
-    return {"status": status, "models": models, "backends": backends}
+    leaving = [{"backend": b.config.name, "in_flight": b.in_flight} for b in fleet.leaving]
+    return {"status": status, "models": models, "backends": backends, "leaving": leaving}
 
 
 def _model(fleet: Registry, model: Model, now: float) -> dict[str, Any]:

@@ -27,6 +27,14 @@ class ServedNames:
     def __repr__(self) -> str:
         return f"<ServedNames {sorted(self.wanted)} drift={len(self.drift)}>"
 
+    def reconfigured(self, config: BackendConfig, wanted: frozenset[str]) -> "ServedNames":
+        """The same for another entry of the routing file about the same server."""
+        new = ServedNames(config, wanted)
+        new._refused_until_s = {n: s for n, s in self._refused_until_s.items() if n in wanted}
+        if self.cards is not None:
+            new.take(self.cards)
+        return new
+
     @property
     def has_refused(self) -> bool:
         """Whether a name was refused of late."""

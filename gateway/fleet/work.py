@@ -57,8 +57,7 @@ class Work:
         self._restarted_at_s = float("-inf")
         self._active: dict[Working, None] = {}
         self._running = 0
-        self._area = 0.0
-        self._area_at_s = 0.0
+        self._area = self._area_at_s = 0.0
         self._bias = 1.0
         self._excess_tokens = 0.0
         self._scrapes = Scrapes(scrape_interval_s)
@@ -155,11 +154,15 @@ class Work:
 
     def restarted(self) -> None:
         """The engine was started anew: what was learnt of it says nothing now."""
-        self.decode = self.decode.anew()
+        self.reshape(self.decode.anew())
         self.prefill = PrefillSpeed()
         self._bias = 1.0
-        self._speed = self._load = None
         self.restarts_total += 1
+
+    def reshape(self, decode: DecodeSpeed) -> None:
+        """Its steps are to be learnt anew, since other batches run on the graph."""
+        self.decode = decode
+        self._speed = self._load = None
 
     def load(self, now: float) -> Load:
         """What is there at `now`, for decisions; between two events it is reckoned now and then."""
@@ -169,8 +172,8 @@ class Work:
         if known is not None and now < self._load_until_s:
             if now == self._load_at_s or not known.pending_s:
                 return known
-            passed_s = now - self._load_at_s
-            return known._replace(pending_s=max(0.0, known.pending_s - passed_s))
+            left_s = known.pending_s - (now - self._load_at_s)
+            return known._replace(pending_s=max(0.0, left_s))
         self._load = known = self._reckon(now)
         self._load_at_s, self._load_until_s = now, now + _LOAD_LASTS_S
         return known
@@ -241,8 +244,8 @@ class Work:
         reading = self.prefill.reading
         # Nothing was read there yet: it is thought to be as much slower as its decoding is.
         ratio = 1.0 if self.prefill.samples else decode.scale_ratio
-        token_s, fix_s = ratio * reading.token_s, ratio * reading.fix_s
-        speed = Speed(steps, decode.cap, token_s, fix_s, self.kv_tokens)
+        prompt = ratio * reading.token_s, ratio * reading.fix_s
+        speed = Speed(steps, decode.cap, *prompt, self.kv_tokens)
         self._speed = (version, speed)
         return speed
 
@@ -290,8 +293,7 @@ class Work:
 
     def _is_shared(self) -> bool:
         """Whether others may have been in the batch: then its size is not known."""
-        last = self._scrapes.last
-        return last is not None and last.foreign > 0
+        return self._scrapes.last is not None and self._scrapes.last.foreign > 0
 
     def _forget_window(self) -> None:
         for one in self._active:

@@ -1,5 +1,7 @@
 """The retry budget of each model."""
 
+from collections.abc import Collection
+
 from gateway.config.schema import RecoveryConfig
 from gateway.recovery.budget import Budget, earn, full, spend
 
@@ -15,6 +17,12 @@ class Budgets:
 
     def __repr__(self) -> str:
         return f"<Budgets { ({n: round(b.left, 1) for n, b in self._budgets.items()}) }>"
+
+    def apply(self, rules: RecoveryConfig, models: Collection[str]) -> None:
+        """Other rules hold, for these models; budgets begin anew where the rules differ."""
+        is_same = rules == self.rules
+        self.rules = rules
+        self._budgets = {n: b for n, b in self._budgets.items() if is_same and n in models}
 
     def earn(self, model: str, now: float) -> None:
         """A request of the model came in."""

@@ -1,10 +1,13 @@
 """What one request has been through so far, and what its next attempt is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
 from gateway.fleet.view import BackendFacts
 from gateway.flow.answer import Failed, WholeAnswer
+from gateway.flow.slot import Slot
 from gateway.placement.eligible import Need
 from gateway.placement.want import Domain
 from gateway.protocol.splice import Way
@@ -49,6 +52,7 @@ class Course:
         "has_told",
         "is_way_refused",
         "last",
+        "last_live",
         "least_context_tokens",
         "limit_moves",
         "need",
@@ -56,6 +60,7 @@ class Course:
         "resumption",
         "transcript",
         "tried",
+        "tried_live",
     )
 
     def __init__(self, transcript: Transcript | None = None) -> None:
@@ -72,6 +77,8 @@ class Course:
         self.has_told = False
         self.is_way_refused = False
         self.last: tuple[Model, BackendFacts] | None = None
+        self.last_live: LiveBackend | None = None
+        self.tried_live: dict[str, LiveBackend] = {}
         self.resumption: Resumption | None = None
         self.passed_on: WholeAnswer | None = None
 
@@ -87,9 +94,16 @@ class Course:
         """All backends may be tried again, but not the one that failed last."""
         self.tried = [] if self.last is None else [self.last[1].name]
 
-    def note(self, model: Model, backend: BackendFacts, failed: Failed) -> None:
-        """An attempt at the backend failed."""
-        self.last = (model, backend)
+    def forget_moved(self, backends: Mapping[str, LiveBackend]) -> None:
+        """What has the name of a backend that was tried may be another one after a reload."""
+        tried = self.tried_live
+        self.tried[:] = [n for n in self.tried if backends.get(n) is tried.get(n)]
+
+    def note(self, slot: Slot, failed: Failed) -> None:
+        """An attempt at the slot's backend failed."""
+        backend = slot.backend
+        self.last, self.last_live = (slot.model, backend), slot.live
+        self.tried_live[backend.name] = slot.live
         if backend.name in self.tried:
             self.again_count += 1
         else:

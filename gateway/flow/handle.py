@@ -139,7 +139,7 @@ class Flow:
         backend, now = slot.backend, self.clock.monotonic_s
         call.enter_attempt(slot.model, backend.name)
         call.trail.attempted(backend.name, slot.model.name, now())
-        company = self.lessons.begun(backend.name, now())
+        company = self.lessons.begun(slot.live, now())
         target = self.targets.target(call, slot, taken, course, now())
         if course.resumption is not None:
             target = await continuing(call, course.resumption, slot, target)
@@ -158,7 +158,7 @@ class Flow:
                 slot.answered(None if answer.reading is None else answer.reading.usage)
                 call.trail.ended(ANSWERED, "", now())
                 if call.endpoint.is_for_engine:
-                    self.lessons.succeeded(backend.name, now())
+                    self.lessons.succeeded(slot.live, now())
                 return None
             began_s = now()
             call.ttft_s = call.ttft_s or began_s - call.started_s
@@ -168,7 +168,7 @@ class Flow:
             return Failed(broken)
         slot.answered(answer.counted.usage)
         call.trail.ended(ANSWERED, "", now())
-        self.lessons.streamed(backend.name, answer.stream, company, began_s, now())
+        self.lessons.streamed(slot.live, answer.stream, company, began_s, now())
         return None
 
     def _keep_home(self, call: Call, slot: Slot, begin: bytes) -> None:
@@ -182,8 +182,8 @@ class Flow:
         """What a failed attempt says of its backend."""
         now, failure = self.clock.monotonic_s(), failed.failure
         call.trail.ended(failure.kind.value, failure.message, now)
-        self.lessons.failed(slot.backend, failure, call.request_id, now)
-        course.note(slot.model, slot.backend, failed)
+        self.lessons.failed(slot, failure, call.request_id, now)
+        course.note(slot, failed)
 
     async def _recover(self, call: Call, course: Course, failed: Failed) -> None:
         """Sets the course for the attempt after a failed one; may raise `Refusal`."""

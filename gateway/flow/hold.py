@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from gateway.errors import Refusal
 from gateway.fleet.lease import Lease
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
 from gateway.fleet.registry import Registry
 from gateway.fleet.view import BackendFacts, ModelView
@@ -15,13 +16,12 @@ from gateway.flow.call import Call
 from gateway.flow.course import Course
 from gateway.flow.demand import Demand, response_key, want_of
 from gateway.flow.homes import Homes
+from gateway.flow.lanes import Lanes
 from gateway.flow.no_place import NothingLeft, overloaded
 from gateway.flow.slot import Slot
-from gateway.placement.affinity import BLOCK_TOKENS, DEFAULT_BLOCKS, MOST_BLOCKS, PrefixIndex
 from gateway.placement.eligible import Refused
 from gateway.placement.lane import Lane
 from gateway.placement.rule import Draw
-from gateway.placement.rules import rule_of
 from gateway.placement.want import Kind, Placed, Want
 
 _LOOK_EVERY_S: Final = 0.25
@@ -42,14 +42,10 @@ class Halls:
         "_crashed",
         "_draw",
         "_fleet",
+        "_freed",
         "_homes",
-        "_indexes",
         "_lanes",
-        "_models_at",
         "_now",
-        "_restarts",
-        "_rules",
-        "_sizes",
         "_waiters",
     )
 
@@ -59,36 +55,28 @@ class Halls:
         now: Callable[[], float],
         draw: Draw,
         crashed: Callable[[Exception], None],
+        freed: Callable[[LiveBackend], None] = lambda live: None,
     ) -> None:
         self._fleet = fleet
         self._crashed = crashed
+        self._freed = freed
         self._now = now
         self._draw = draw
-        self._rules = fleet.config.queue
         self._waiters: dict[Want, _Waiter] = {}
         self._homes = Homes()
-        self._indexes = {name: PrefixIndex(DEFAULT_BLOCKS) for name in fleet.backends}
-        self._restarts = dict.fromkeys(fleet.backends, 0)
-        self._sizes = dict.fromkeys(fleet.backends, 0)
-        self._lanes: dict[str, Lane] = {}
-        self._models_at: dict[str, list[Model]] = {}
-        for model in fleet.names.models.values():
-            self._lanes[model.name] = Lane(
-                rule_of(model.config.placement),
-                model.config.order,
-                self._rules.max_requests,
-                self._indexes,
-                fleet.lessons[model.name].lengths,
-            )
-            for member in model.members:
-                self._models_at.setdefault(member.backend.name, []).append(model)
+        self._lanes = Lanes(fleet)
 
     def __repr__(self) -> str:
-        return f"<Halls { ({name: len(lane) for name, lane in self._lanes.items() if len(lane)}) }>"
+        return f"<Halls {self._lanes!r}>"
 
     def waiting(self, model: str) -> int:
         """How many requests wait for a model."""
-        return len(self._lanes[model])
+        return self._lanes.length(model)
+
+    def apply(self) -> None:
+        """Takes over what the fleet's routing file says now, and looks at those that wait."""
+        self._lanes.apply()
+        self.look()
 
     @asynccontextmanager
     async def place(self, call: Call, demand: Demand, course: Course) -> AsyncIterator[Slot]:
@@ -109,7 +97,7 @@ class Halls:
 
     def look(self) -> None:
         """Looks at everybody who waits: something about a backend has changed."""
-        self._pump_all(self._fleet.names.models.values())
+        self._pump_all(self._lanes.waiting())
 
     async def watch(self) -> None:
         """Looks now and then: backends recover, their shares rise, and waits grow."""
@@ -120,7 +108,9 @@ class Halls:
     async def _take(self, call: Call, demand: Demand, course: Course) -> Slot:
         if course.again is not None:
             model, backend = course.again
-            return self._slot(demand, model, backend, None)
+            if self._fleet.backends.get(backend.name) is course.last_live:
+                return self._slot(demand, model, backend, None)
+        course.forget_moved(self._fleet.backends)
         refused: list[Refused] = []
         backends_total = 0
         too_long: Refusal | None = None
@@ -128,7 +118,7 @@ class Halls:
             now = self._now()
             view = self._fleet.view(model, now)
             backends_total += len(view.backends)
-            lessons = self._fleet.lessons[model.name]
+            lessons = self._fleet.lessons_of(model.name)
             try:
                 want = want_of(call, demand, course, model, lessons, view)
             except Refusal as refusal:
@@ -147,30 +137,32 @@ class Halls:
         assert call.model is not None
         if course.resumption is not None:
             # Another model would say something else.
-            return (course.resumption.model,)
-        return (call.model, *self._fleet.fallbacks(call.model))
+            return (self._fleet.current(course.resumption.model),)
+        model = self._fleet.current(call.model)
+        return (model, *self._fleet.fallbacks(model))
 
     async def _wait(
         self, call: Call, demand: Demand, model: Model, want: Want, view: ModelView
     ) -> Slot:
-        lane = self._lanes[model.name]
+        lane, longest_s = self._lanes.of(model), self._fleet.config.queue.max_wait_s
         waiter: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         self._waiters[want] = _Waiter(call, demand, waiter)
         lane.join(want)
+        self._lanes.joined(model)
         try:
             self._pump(model, view)
             if not waiter.done():
                 if not call.attempts:
-                    self._check(model, lane)
+                    _check(model, lane, longest_s)
                 now = self._now()
                 view = self._fleet.view(model, now)
                 call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)
-                async with asyncio.timeout(self._rules.max_wait_s):
+                async with asyncio.timeout(longest_s):
                     await waiter
         except TimeoutError:
             # In the very moment in which the time was over, a place may have been given.
             if not waiter.done() or waiter.cancelled():
-                told = f"none came free within {self._rules.max_wait_s:g} s"
+                told = f"none came free within {longest_s:g} s"
                 raise overloaded(model, told, None) from None
         except BaseException:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
@@ -178,33 +170,25 @@ class Halls:
             raise
         finally:
             lane.leave(want)
+            self._lanes.left(model)
             del self._waiters[want]
         return waiter.result()
-
-    def _check(self, model: Model, lane: Lane) -> None:
-        """Refuses at once what would wait in vain."""
-        if lane.is_over:
-            told = f"{len(lane) - 1} requests wait already"
-            raise overloaded(model, told, lane.wait_s(len(lane)))
-        expected_s = lane.wait_s(len(lane))
-        if expected_s is not None and expected_s > self._rules.max_wait_s:
-            told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
-            raise overloaded(model, told, expected_s)
 
     def _pump(self, model: Model, seen: ModelView | None = None) -> None:
         """Places whom it can; each has its slot before the next one is looked at.
 
         `seen` is how the model's backends look just now, if that is known already.
         """
-        lane = self._lanes[model.name]
-        now = self._now()
+        # Whoever waits since before a reload is placed by what holds now.
+        model = self._fleet.current(model)
+        lane, now = self._lanes.of(model), self._now()
 
         def look() -> ModelView:
             nonlocal seen
             view, seen = seen, None
             return view or self._fleet.view(model, now, lane.has_lasting_backlog(now))
 
-        self._sweep(model)
+        self._lanes.sweep(model)
         for placed in lane.plan(look, now, self._draw):
             waiter = self._waiters[placed.want]
             if waiter.future.done():
@@ -227,7 +211,7 @@ class Halls:
         backend: BackendFacts,
         placed: Placed | None,
     ) -> Slot:
-        lessons = self._fleet.lessons[model.name]
+        lessons = self._fleet.lessons_of(model.name)
         working = None
         if demand.kind is Kind.GENERATE:
             prompt = lessons.text.estimate_tokens(demand.size)
@@ -241,37 +225,33 @@ class Halls:
                 demand.sequences,
             )
         lease = Lease(self._fleet.backends[backend.name], demand.body_bytes)
-        slot = Slot(model, backend, lease, working, lessons, self._now, self._freed)
+        slot = Slot(model, backend, lease, working, lessons, self._now, self._left)
         if working is not None:
-            slot.remembers(demand.size, self._indexes[backend.name], demand.blocks)
+            slot.remembers(demand.size, self._lanes.index(backend.name), demand.blocks)
             if not demand.is_stored:
                 self._homes.note(demand.conversation, backend.name)
         # Last, so that nothing can fail between the taking and whoever gives it back.
         return slot.take()
 
-    def _freed(self, backend: str) -> None:
-        self._pump_all(self._models_at.get(backend, ()))
+    def _left(self, live: LiveBackend) -> None:
+        self._pump_all(self._lanes.waiting_at(live.config.name))
+        self._freed(live)
 
     def _pump_all(self, models: Iterable[Model]) -> None:
-        """Whose first has waited longest is first; nobody's fault falls on whoever called."""
-        lanes = self._lanes
-        waiting = [model for model in models if len(lanes[model.name])]
-        if len(waiting) > 1:
-            waiting.sort(key=lambda model: lanes[model.name].oldest_s)
-        for model in waiting:
+        """In this order; nobody's fault falls on whoever called."""
+        for model in models:
             try:
                 self._pump(model)
             except Exception as error:  # noqa: BLE001 - those that wait must not end this one
                 self._crashed(error)
 
-    def _sweep(self, model: Model) -> None:
-        """An engine that was started anew has an empty cache; one that told its memory, a size."""
-        for member in model.members:
-            name = member.backend.name
-            work = self._fleet.backends[name].work
-            if work.kv_tokens is not None and work.kv_tokens != self._sizes[name]:
-                self._sizes[name] = work.kv_tokens
-                self._indexes[name].resize(min(work.kv_tokens // BLOCK_TOKENS, MOST_BLOCKS))
-            if work.restarts_total != self._restarts[name]:
-                self._restarts[name] = work.restarts_total
-                self._indexes[name].clear()
+
+def _check(model: Model, lane: Lane, longest_s: float) -> None:
+    """Refuses at once what would wait in vain."""
+    if lane.is_over:
+        told = f"{len(lane) - 1} requests wait already"
+        raise overloaded(model, told, lane.wait_s(len(lane)))
+    expected_s = lane.wait_s(len(lane))
+    if expected_s is not None and expected_s > longest_s:
+        told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
+        raise overloaded(model, told, expected_s)

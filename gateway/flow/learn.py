@@ -5,12 +5,13 @@ from typing import Final, NamedTuple
 
 from gateway.errors import Refusal
 from gateway.fleet.change import Change
-from gateway.fleet.health.evidence import Evidence, RequestFailed, RequestSucceeded, Severity
+from gateway.fleet.health.evidence import RequestFailed, RequestSucceeded, Severity
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.fleet.speed import LEAST_EVENTS, SpeedSample
-from gateway.fleet.view import BackendFacts
 from gateway.flow.call import Call
 from gateway.flow.course import Course
+from gateway.flow.slot import Slot
 from gateway.flow.stream import OpenStream
 from gateway.observe.events import Events
 from gateway.observe.metrics import Metrics
@@ -31,8 +32,8 @@ _QUIET: Final = frozenset({Kind.CLIENT_ERROR, Kind.CONTEXT_TOO_LONG})
 class Lessons:
     """Notes how attempts ended.
 
-    `tell` is given every change of a backend; `on_doubt` the name of one that should be looked at
-    now; `diagnose` turns an error text into a known cause, or None.
+    `tell` is given every change of a backend; `on_doubt` one that should be looked at now;
+    `diagnose` turns an error text into a known cause, or None.
     """
 
     __slots__ = ("_diagnose", "_events", "_fleet", "_metrics", "_on_doubt", "_tell")
@@ -43,7 +44,7 @@ class Lessons:
         metrics: Metrics,
         events: Events,
         tell: Callable[[Sequence[Change]], None],
-        on_doubt: Callable[[str], None],
+        on_doubt: Callable[[LiveBackend], None],
         diagnose: Callable[[str], str | None],
     ) -> None:
         self._fleet = fleet
@@ -53,42 +54,39 @@ class Lessons:
         self._on_doubt = on_doubt
         self._diagnose = diagnose
 
-    def begun(self, backend: str, now: float) -> Company:
+    def begun(self, live: LiveBackend, now: float) -> Company:
         """A request goes to the backend; returns what else is there."""
-        self._metrics.attempt_started(backend)
-        live = self._fleet.backends[backend]
+        self._metrics.attempt_started(live.config.name)
         live.last_request_s = now
         return Company(live.in_flight, live.arrivals_total)
 
-    def succeeded(self, backend: str, now: float) -> None:
+    def succeeded(self, live: LiveBackend, now: float) -> None:
         """The backend gave a whole answer, which is known at its end."""
-        live = self._fleet.backends[backend]
         live.last_request_s = now
         if not live.health.is_well or live.breaker.failures:
-            self._observe(backend, RequestSucceeded(), now)
+            self._tell(live.observe(RequestSucceeded(), now))
 
     def streamed(
-        self, backend: str, stream: OpenStream, company: Company, began_s: float, now: float
+        self, live: LiveBackend, stream: OpenStream, company: Company, began_s: float, now: float
     ) -> None:
         """The backend streamed a whole answer from `began_s` on: that also tells its speed."""
-        self.succeeded(backend, now)
+        self.succeeded(live, now)
         events = stream.watch.events_total
         if events < LEAST_EVENTS or stream.was_held or now <= began_s:
             return
-        live = self._fleet.backends[backend]
         arrived = live.arrivals_total - company.arrivals_total
         sample = SpeedSample(
             (now - began_s) / (events - 1),
             least=min(company.in_flight, live.in_flight),
             most=company.in_flight + arrived,
         )
-        self._tell(self._fleet.note_speed(backend, sample, now))
+        self._tell(self._fleet.note_speed(live, sample, now))
 
-    def failed(self, backend: BackendFacts, failure: Failure, request_id: str, now: float) -> None:
+    def failed(self, slot: Slot, failure: Failure, request_id: str, now: float) -> None:
         """An attempt failed; the client's own faults say nothing about the backend, good or bad."""
         if failure.kind in _QUIET:
             return
-        live = self._fleet.backends[backend.name]
+        live, backend = slot.live, slot.backend
         finding = self._diagnose(failure.message)
         if finding is not None and failure.is_backends_fault:
             live.finding = finding
@@ -105,9 +103,10 @@ class Lessons:
         if failure.kind is Kind.NAME_DRIFT:
             live.refuse_name(backend.served_name, now)
         if failure.is_backends_fault:
-            self._observe(backend.name, RequestFailed(failure.message, _severity(failure)), now)
+            evidence = RequestFailed(failure.message, _severity(failure))
+            self._tell(live.observe(evidence, now))
         if failure.kind is not Kind.POOL_EXHAUSTED:
-            self._on_doubt(backend.name)
+            self._on_doubt(live)
 
     def planned(self, call: Call, course: Course, failure: Failure, step: Step) -> None:
         """What was decided after a failure."""
@@ -140,9 +139,6 @@ class Lessons:
             reason=refusal.message,
             request_id=call.request_id,
         )
-
-    def _observe(self, backend: str, evidence: Evidence, now: float) -> None:
-        self._tell(self._fleet.observe(backend, evidence, now))
 
 
 def _severity(failure: Failure) -> Severity:

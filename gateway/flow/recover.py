@@ -36,6 +36,7 @@ def next_step(
     """
     assert call.model is not None
     failure = failed.failure
+    course.forget_moved(fleet.backends)
     if course.has_told:
         return _resume(call, course, failure, budgets, now)
     if failure.kind not in _NO_SECOND_ROUND:
@@ -130,11 +131,11 @@ def _situation(
     draw: float,
 ) -> Situation:
     assert call.model is not None
-    model, rules = call.model, fleet.config.recovery
+    model, rules = fleet.current(call.model), fleet.config.recovery
     fallbacks = fleet.fallbacks(model)
-    served = call.served_model or model
+    served = fleet.current(call.served_model or model)
     has_other = _could_take(served, fleet, course, now)
-    others = [m for m in (model, *fallbacks) if m is not served]
+    others = [m for m in (model, *fallbacks) if m.name != served.name]
     has_longer = False
     if failure.kind is Kind.CONTEXT_TOO_LONG:
         least = 1 + _context_of_last(course)
@@ -172,7 +173,7 @@ def _begin_second_round(call: Call, course: Course, fleet: Registry, now: float)
     if course.has_second_round:
         return
     last = course.last[1].name
-    seen = fleet.view(call.model, now).backends
+    seen = fleet.view(fleet.current(call.model), now).backends
     if any(b.standing is not Standing.OUT and b.facts.name not in course.tried for b in seen):
         return
     if any(b.standing is Standing.READY and b.facts.name != last for b in seen):

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.fleet.learning.characters import TextSize
 from gateway.fleet.learning.model import ModelLessons
 from gateway.fleet.lease import Lease
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
 from gateway.fleet.view import BackendFacts
 from gateway.fleet.working import Working
@@ -45,7 +46,7 @@ class Slot:
         working: Working | None,
         lessons: ModelLessons,
         now: Callable[[], float],
-        on_free: Callable[[str], None],
+        on_free: Callable[[LiveBackend], None],
     ) -> None:
         self.model = model
         self.backend = backend
@@ -63,12 +64,17 @@ class Slot:
     def __repr__(self) -> str:
         return f"<Slot at {self.backend.name} {self.working!r}>"
 
+    @property
+    def live(self) -> LiveBackend:
+        """The backend itself; another may have its name after a reload."""
+        return self._lease.backend
+
     def take(self) -> "Slot":
         """Takes the place, before anybody else is placed."""
         self._lease.__enter__()
         try:
             if self.working is not None:
-                self._lease.backend.work.begin(self.working, self._now())
+                self.live.work.begin(self.working, self._now())
         except BaseException:
             self._lease.__exit__(None, None, None)
             raise
@@ -88,7 +94,7 @@ class Slot:
         working.is_held_up = working.is_held_up or is_held_up
         if not self._events:
             working.saw(1, now)
-            self._lease.backend.work.first_token(working, now)
+            self.live.work.first_token(working, now)
             new -= 1
         self._events = events_total
         if new:
@@ -110,10 +116,10 @@ class Slot:
         """Gives the place back; whoever waits for it is looked at."""
         try:
             if self.working is not None:
-                work, output_tokens = self._lease.backend.work, self._output_tokens
+                work, output_tokens = self.live.work, self._output_tokens
                 work.end(self.working, self._now(), output_tokens)
                 if output_tokens is not None and self._index is not None:
                     self._index.add(self._blocks, output_tokens)
         finally:
             self._lease.__exit__(None, None, None)
-            self._on_free(self.backend.name)
+            self._on_free(self.live)

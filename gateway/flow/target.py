@@ -8,6 +8,7 @@ from urllib.parse import quote
 from gateway.config.schema import Timeouts
 from gateway.config.timeouts import effective_timeouts
 from gateway.config.vocabulary import Resume, Tier
+from gateway.fleet.live import LiveBackend
 from gateway.flow.attempt import Target
 from gateway.flow.call import Call
 from gateway.flow.course import Course
@@ -22,24 +23,26 @@ from gateway.upstream.pool import BackendPool, PhaseLimits
 
 
 class Targets:
-    """The pools and keys of all backends."""
+    """The pools and keys of all backends, those included that leave but still have requests."""
 
     __slots__ = ("_keys", "_limits", "_pools")
 
-    def __init__(self, pools: Mapping[str, BackendPool], keys: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, pools: Mapping[LiveBackend, BackendPool], keys: Mapping[LiveBackend, bytes]
+    ) -> None:
         self._pools = pools
         self._keys = keys
-        self._limits: dict[tuple[str, Tier, bool], PhaseLimits] = {}
+        self._limits: dict[tuple[str, Tier, bool], tuple[Timeouts, PhaseLimits]] = {}
 
     def __repr__(self) -> str:
-        return f"<Targets {sorted(self._pools)}>"
+        return f"<Targets {len(self._pools)} pools>"
 
     def target(self, call: Call, slot: Slot, taken: Taken, course: Course, now: float) -> Target:
         """Where and how the next attempt goes."""
         backend, model = slot.backend, slot.model
-        is_own = model is call.model
+        is_own = call.model is not None and model.name == call.model.name
         shown_name = call.asked if is_own and call.asked is not None else model.name
-        headers = to_backend(call.headers, _attempt_id(call), self._keys.get(backend.name))
+        headers = to_backend(call.headers, _attempt_id(call), self._keys.get(slot.live))
         headers.append((b"content-type", taken.payload.content_type))
         body = taken.payload.body_for(backend.served_name)
         shape: Shape = ModelRewriter(shown_name)
@@ -51,7 +54,7 @@ class Targets:
             model_name=model.name,
             served_name=backend.served_name,
             shown_name=shown_name,
-            pool=self._pools[backend.name],
+            pool=self._pools[slot.live],
             path=_path(call),
             headers=headers,
             body=body,
@@ -65,10 +68,12 @@ class Targets:
     def _limits_of(self, call: Call, slot: Slot, *, is_stream: bool, now: float) -> PhaseLimits:
         """The limits of the model and tier; one that waited, or is not the first, has less time."""
         model, tier = slot.model, slot.backend.tier
-        key = (model.name, tier, is_stream)
-        limits = self._limits.get(key)
-        if limits is None:
-            limits = self._limits[key] = _limits(model.config.timeouts, tier, is_stream=is_stream)
+        key, given = (model.name, tier, is_stream), model.config.timeouts
+        known = self._limits.get(key)
+        if known is None or known[0] is not given:
+            # After a reload requests with old and new limits may be there side by side.
+            known = self._limits[key] = given, _limits(given, tier, is_stream=is_stream)
+        limits = known[1]
         if call.attempts < 2 and now - call.started_s < _UNCOUNTED_S:
             return limits
         return replace(limits, total_s=max(0.001, call.total_left_s(now)))

@@ -5,7 +5,7 @@ own instruments several microseconds a request.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -23,6 +23,12 @@ class Counters(Collector):
     def add(self, *labels: str) -> None:
         """One more of these labels."""
         self._values[labels] = self._values.get(labels, 0) + 1
+
+    def keep(self, label: str, values: Collection[str]) -> None:
+        """Forgets the series whose `label` has none of these values; does nothing without it."""
+        if label in self._labels:
+            at = self._labels.index(label)
+            self._values = {k: v for k, v in self._values.items() if k[at] in values}
 
     def collect(self) -> Iterable[Metric]:
         """The samples."""
@@ -53,6 +59,13 @@ class Histograms(Collector):
             self._sums_s[labels] = 0.0
         buckets[bisect_left(self._bounds_s, seconds)] += 1
         self._sums_s[labels] += seconds
+
+    def keep(self, label: str, values: Collection[str]) -> None:
+        """Forgets the series whose `label` has none of these values; does nothing without it."""
+        if label in self._labels:
+            at = self._labels.index(label)
+            self._buckets = {k: v for k, v in self._buckets.items() if k[at] in values}
+            self._sums_s = {k: v for k, v in self._sums_s.items() if k[at] in values}
 
     def collect(self) -> Iterable[Metric]:
         """The samples, with cumulated buckets."""

@@ -1,10 +1,13 @@
 """Gauges that are read off the fleet when /metrics is asked for."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gateway.config.problems import Severity
+from gateway.config.status import ConfigStatus
 from gateway.fleet.health.machine import State
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
@@ -13,9 +16,15 @@ from gateway.fleet.registry import Registry
 class FleetCollector(Collector):
     """Samples of load, state and what was learnt, by backend and by model."""
 
-    def __init__(self, fleet: Registry, waiting: Callable[[str], int] | None = None) -> None:
+    def __init__(
+        self,
+        fleet: Registry,
+        waiting: Callable[[str], int] | None = None,
+        status: Callable[[], ConfigStatus] | None = None,
+    ) -> None:
         self._fleet = fleet
         self._waiting = waiting
+        self._status = status
 
     def collect(self) -> Iterable[Metric]:
         """All of them, as they are now."""
@@ -29,13 +38,39 @@ class FleetCollector(Collector):
         for model in self._fleet.names.models if self._waiting is not None else ():
             queued.add_metric([model], self._waiting(model) if self._waiting else 0)
         yield queued
-        info = _gauge("gateway_config_info", "1 for the routing file in force.", "version")
-        info.add_metric([self._fleet.version], 1)
-        yield info
+        yield from _config(self._fleet.version, None if self._status is None else self._status())
 
 
 def _gauge(name: str, told: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, told, labels=labels)
+
+
+def _config(version: str, status: ConfigStatus | None) -> Iterator[Metric]:
+    info = _gauge(
+        "gateway_config_info",
+        "1 for the routing file in force; `by` put it there.",
+        "version",
+        "by",
+    )
+    loaded = _gauge(
+        "gateway_config_loaded_timestamp_seconds",
+        "When the routing file in force was taken, in seconds since 1970.",
+    )
+    refused = _gauge(
+        "gateway_config_refused",
+        "1 while the routing file on disk can't be used and an older one is in force.",
+    )
+    problems = _gauge(
+        "gateway_config_refused_problems", "Errors of the refused routing file, by code.", "code"
+    )
+    if status is not None:
+        info.add_metric([version, status.by], 1)
+        loaded.add_metric([], status.loaded_at_s)
+        refused.add_metric([], float(status.is_refused))
+        codes = Counter(p.code.value for p in status.refused if p.severity is Severity.ERROR)
+        for code, count in codes.items():
+            problems.add_metric([code], count)
+    yield from (info, loaded, refused, problems)
 
 
 def _load(fleet: Registry) -> Iterator[Metric]:
@@ -46,7 +81,17 @@ def _load(fleet: Registry) -> Iterator[Metric]:
     for name, backend in fleet.backends.items():
         in_flight.add_metric([name], backend.in_flight)
         cap.add_metric([name], backend.cap)
-    yield from (in_flight, cap)
+    leaving = Counter[str]()
+    for backend in fleet.leaving:
+        leaving[backend.config.name] += backend.in_flight
+    leaves = _gauge(
+        "gateway_leaving_requests",
+        "Requests at a backend that the routing file has no more.",
+        "backend",
+    )
+    for name, count in leaving.items():
+        leaves.add_metric([name], count)
+    yield from (in_flight, leaves, cap)
 
 
 def _state(fleet: Registry) -> Iterator[Metric]:

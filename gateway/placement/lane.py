@@ -88,6 +88,12 @@ class Lane:
         """Whether requests have waited without a pause for so long that more is worth a try."""
         return len(self._held) > 1 and now - self._backlog_since_s >= LASTING_S
 
+    def reconfigure(self, rule: Rule | None, order: Order, max_requests: int) -> None:
+        """Goes on by other rules, with those that wait; None for the rule that it has."""
+        self._rule = rule or self._rule
+        self._order = order
+        self._max = max_requests
+
     @property
     def oldest_s(self) -> float:
         """When the one that has waited longest came; inf without any."""

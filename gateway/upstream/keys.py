@@ -1,30 +1,31 @@
 """The keys that backends ask for, from where the routing file says they are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gateway.config.backend import BackendConfig
-from gateway.fleet.registry import Registry
 
 
 def read_backend_keys(
-    fleet: Registry, environ: Mapping[str, str]
+    backends: Iterable[BackendConfig], environ: Mapping[str, str]
 ) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """Keys by backend, and for each backend whose key is not to be had, what is missing.
+    """Keys by enabled backend, and for each backend whose key is not to be had, what is missing.
 
     A backend without its key is still asked, without one: it may not need it, and its own 401
     tells the rest. Never falls back to a client's key.
     """
     found: dict[str, bytes] = {}
     missing: list[tuple[str, str]] = []
-    for name, live in fleet.backends.items():
+    for backend in backends:
+        if not backend.enabled:
+            continue
         try:
-            key = _key(live.config, environ)
+            key = _key(backend, environ)
         except (OSError, ValueError, KeyError) as error:
-            missing.append((name, _told(live.config, error)))
+            missing.append((backend.name, _told(backend, error)))
             continue
         if key is not None:
-            found[name] = key
+            found[backend.name] = key
     return found, missing
 
 

@@ -171,6 +171,11 @@ class BackendPool:
         heard_s = max((connection.heard_s for connection in busy), default=-math.inf)
         return is_awaited, self._loop.time() - heard_s
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called: it takes no requests any more."""
+        return self._is_closed
+
     def close_idle(self) -> None:
         """Close the connections without work now."""
         self._supply.slots.close_idle()

@@ -54,10 +54,8 @@ class HealthProbe:
         server_name: str | None,
         limit_s: float,
     ) -> None:
-        headers = {"authorization": f"Bearer {api_key.decode('latin-1')}"} if api_key else {}
         self._client = httpx.AsyncClient(
             base_url=base_url + "/",
-            headers=headers,
             verify=context,
             timeout=limit_s,
             trust_env=False,
@@ -65,6 +63,7 @@ class HealthProbe:
             # vLLM closes idle connections after 5 s.
             limits=httpx.Limits(max_keepalive_connections=1, keepalive_expiry=2.5),
         )
+        self.rekey(api_key)
         self._limit_s = limit_s
         self._extensions = {"sni_hostname": server_name} if server_name else {}
 
@@ -142,6 +141,12 @@ class HealthProbe:
             if refused is not None:
                 return refused
         return CanaryOk()
+
+    def rekey(self, api_key: bytes | None) -> None:
+        """Asks with another key from now on, or with none."""
+        self._client.headers.pop("authorization", None)
+        if api_key:
+            self._client.headers["authorization"] = f"Bearer {api_key.decode('latin-1')}"
 
     async def close(self) -> None:
         """Closes its connections."""

@@ -57,7 +57,6 @@ class Prober:
         requests: Requests,
         *,
         interval_s: float,
-        canary_idle_s: float,
         clock: Clock,
         draw: Callable[[], float],
         tell: Callable[[Sequence[Change]], None],
@@ -67,7 +66,6 @@ class Prober:
         self._probe = probe
         self._requests = requests
         self._interval_s = interval_s
-        self._canary_idle_s = canary_idle_s
         self._clock = clock
         self._draw = draw
         self._tell = tell
@@ -125,7 +123,7 @@ class Prober:
             return False
         if health.judged is State.UP and not backend.breaker.openings:
             quiet_since_s = max(self._canary_s, backend.last_request_s)
-            return now - quiet_since_s >= self._canary_idle_s
+            return now - quiet_since_s >= backend.canary_idle_s
         if backend.breaker.openings and now < backend.breaker.until_s:
             return False
         if self._failed_canaries and now - self._canary_s < self._pause_after_failed_canary_s():

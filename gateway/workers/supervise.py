@@ -15,21 +15,38 @@ class Supervisor:
     def __init__(self, log: Log) -> None:
         self._log = log
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
         return f"<Supervisor {sorted(self._tasks)}>"
 
     def start(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:
         """Begins to run `loop`; it is called again whenever it crashes."""
-        self._tasks[name] = asyncio.create_task(self._keep_running(name, loop), name=name)
+        self.end(name)
+        task = asyncio.create_task(self._keep_running(name, loop), name=name)
+        self._tasks[name] = task
+        task.add_done_callback(lambda done: self._done(name, done))
+
+    def end(self, name: str) -> None:
+        """Ends one loop, if there is one of this name; does not wait for it."""
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            self._ending.add(task)
+            task.cancel()
 
     async def stop(self) -> None:
         """Ends all loops."""
-        tasks, self._tasks = list(self._tasks.values()), {}
+        tasks = [*self._tasks.values(), *self._ending]
+        self._tasks = {}
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+    def _done(self, name: str, task: asyncio.Task[None]) -> None:
+        self._ending.discard(task)
+        if self._tasks.get(name) is task:
+            del self._tasks[name]
 
     async def _keep_running(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:
         while True:

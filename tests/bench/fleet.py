@@ -8,9 +8,10 @@ from typing import Any, Final
 import yaml
 
 from tests.bench.arrivals import MODEL
-from tests.bench.process import PYTHON, Child
+from tests.bench.process import Child
 from tests.bench.prompts import TEXT_SEED
 from tests.chaos.fleet import free_port
+from tests.support.children import COMMAND
 
 HOST: Final = "127.0.0.1"
 MAX_MODEL_LEN: Final = 53248
@@ -21,7 +22,6 @@ PRESETS: Final = {
     "graph-b": "310p-9b-graph",
     "eager": "310p-9b-eager",
 }
-COMMAND: Final = (PYTHON, "-m", "gateway.cli.main")
 
 # Defaults of the gateway that are times of engines or of people, in engine seconds.
 _LONGEST_STEP_S: Final = 10.0

@@ -1,42 +1,17 @@
 """Child processes of a bench, and the CPU time that they use; none outlives the bench."""
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PYTHON: Final = sys.executable
-_PR_SET_PDEATHSIG: Final = 1
+from tests.support.children import last_lines, spawn
+
 _STOP_LIMIT_S: Final = 5.0
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
-
-
-def _dying_with_parent() -> Callable[[], None] | None:
-    """What a child does before it begins: have the kernel kill it if the bench is killed."""
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-
-    def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-    return ask
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, without settings of another gateway and without proxies."""
-    own = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("ASCEND_GATEWAY_") and not name.lower().endswith("_proxy")
-    }
-    return {**own, "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "no_proxy": "*"}
 
 
 class Child:
@@ -45,18 +20,8 @@ class Child:
     def __init__(self, name: str, command: Sequence[str], folder: Path) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
-        with self.log.open("wb") as log:
-            self._process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # Ctrl-C reaches the bench only, which then ends its children in order.
-                start_new_session=True,
-                preexec_fn=_dying_with_parent(),
-            )
+        self.log.unlink(missing_ok=True)
+        self._process = spawn(command, self.log)
 
     def __repr__(self) -> str:
         return f"<Child {self.name} pid={self._process.pid} running={self.is_running}>"
@@ -87,8 +52,7 @@ class Child:
 
     def tail(self, lines: int = 15) -> str:
         """The last lines that it wrote."""
-        text = self.log.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+        return last_lines(self.log, lines)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,8 @@ from tests.bench.figures import Figures, figures
 from tests.bench.fleet import HOST, Member
 from tests.bench.generator import REQUEST_LIMIT_S, Replay
 from tests.bench.peers import Tools
-from tests.bench.process import PYTHON, Child, children, machine_cpu_s
+from tests.bench.process import Child, children, machine_cpu_s
+from tests.support.children import PYTHON
 
 START_LIMIT_S: Final = 40.0
 SETTLE_S: Final = 1.0

@@ -13,9 +13,6 @@ HANDED = Path(__file__).with_name("handed.yaml")
 
 # What is not built yet, and the part of the gateway that will answer the report.
 OWED = {
-    "reload-bad-1": "reload",
-    "reload-live-1": "reload",
-    "reload-probe-1": "reload",
     "redis-1": "redis",
 }
 

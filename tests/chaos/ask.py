@@ -32,9 +32,12 @@ class Question:
         return body
 
 
-async def ask(client: openai.AsyncOpenAI, question: Question) -> Observed:
-    """Ask, and note every event; an exception of the client is the answer's error."""
-    seen = Observed(question.case.is_chat, question.is_stream)
+async def ask(
+    client: openai.AsyncOpenAI, question: Question, seen: Observed | None = None
+) -> Observed:
+    """Ask, and note every event in `seen`; an exception of the client is the answer's error."""
+    if seen is None:
+        seen = Observed(question.case.is_chat, question.is_stream)
     create: Any = client.chat.completions if question.case.is_chat else client.completions
     try:
         answer = await create.create(**question.body())

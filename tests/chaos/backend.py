@@ -10,7 +10,7 @@ import httpx
 import yaml
 
 from tests.chaos.fleet import Member, fleet_file
-from tests.chaos.process import Child
+from tests.support.children import Child
 
 START_LIMIT_S: Final = 30.0
 _POLL_S: Final = 0.02

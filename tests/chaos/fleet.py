@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -133,6 +134,11 @@ def _routed(member: Member) -> Tree:
 def free_port() -> int:
     """A port that is free now and that no outgoing connection takes by itself."""
     return next(_free_ports())
+
+
+def free_ports(count: int) -> list[int]:
+    """So many different ports of that kind."""
+    return list(islice(_free_ports(), count))
 
 
 def _free_ports() -> Iterator[int]:

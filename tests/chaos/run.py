@@ -28,12 +28,12 @@ from tests.chaos.failures import FailureFile
 from tests.chaos.judge import Verdict
 from tests.chaos.load import REQUEST_LIMIT_S, Load
 from tests.chaos.options import Options, parse
-from tests.chaos.process import ROOT, children_end
 from tests.chaos.report import NEW_DOCUMENT, Run, fault_rows, section, summary, table, with_section
 from tests.chaos.scene import Scene, set_up
 from tests.chaos.schedule import rounds
 from tests.chaos.watch import Watch
 from tests.support import names
+from tests.support.children import ROOT, children_end
 from tests.support.waiting import eventually
 
 DOCUMENT: Final = ROOT / "docs" / "failures.md"

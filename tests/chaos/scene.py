@@ -20,7 +20,7 @@ from tests.chaos.fleet import (
     reference_member,
     routing_file,
 )
-from tests.chaos.process import Child
+from tests.support.children import Child
 
 READY_LIMIT_S: Final = 60.0
 _PROBE_INTERVAL_S: Final = 0.5
@@ -45,7 +45,7 @@ class Scene:
 
 async def set_up(folder: Path, children: list[Child], seed: int) -> Scene:
     """Start all parts; RuntimeError when one does not come up or says something else."""
-    oracle = await _know_beforehand(folder, children, seed)
+    oracle = await know_beforehand(folder, children, seed)
     members = fleet_members()
     backends = {member.name: BackendProcess(member, folder) for member in members}
     children.extend(backend.child for backend in backends.values())
@@ -56,7 +56,7 @@ async def set_up(folder: Path, children: list[Child], seed: int) -> Scene:
     return Scene(backends, gateway, base_url, oracle)
 
 
-async def _know_beforehand(folder: Path, children: list[Child], seed: int) -> Oracle:
+async def know_beforehand(folder: Path, children: list[Child], seed: int) -> Oracle:
     """Ask a backend that nobody disturbs, and end it."""
     reference = BackendProcess(reference_member(), folder)
     children.append(reference.child)

@@ -13,10 +13,10 @@ from tests.chaos.drill import Drill, Struck
 from tests.chaos.fleet import LARGE, SMALL, fleet_file, fleet_members, routing_file
 from tests.chaos.kinds import KINDS
 from tests.chaos.options import NO_FAULTS, parse
-from tests.chaos.process import Child
 from tests.chaos.report import BEGIN, END, Run, fault_rows, section, summary, table, with_section
 from tests.chaos.schedule import NAMES, SHORT_NAMES, Part, Plan, capable, rounds
 from tests.chaos.watch import Moves, Watch
+from tests.support.children import Child
 
 MEMBERS = fleet_members()
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import httpx
 
-from tests.chaos.process import Child
+from tests.support.children import Child
 from tests.support.metrics import Samples
 
 POLL_S: Final = 0.05

@@ -11,6 +11,7 @@ from gateway.settings import (
     Settings,
     is_loopback,
     named_keys,
+    state_folder,
     unknown_variables,
 )
 
@@ -50,8 +51,14 @@ def test_variables_and_what_wins(monkeypatch):
 
 EVERY_VARIABLE = {
     "config_file": ("/etc/routes.yaml", Path("/etc/routes.yaml")),
+    "watch_config": ("no", False),
+    "removed_drain_s": ("0", 0.0),
+    "config_history": ("1", 1),
+    "state_dir": ("/var/lib/gateway", Path("/var/lib/gateway")),
     "host": ("[::1]", "::1"),
     "port": ("0", 0),
+    "tls_cert_file": ("/run/tls.crt", Path("/run/tls.crt")),
+    "tls_key_file": ("/run/tls.key", Path("/run/tls.key")),
     "allow_open": ("true", True),
     "client_keys": ("a=k1 k2", (SecretStr("a=k1"), SecretStr("k2"))),
     "client_keys_file": ("/run/keys", Path("/run/keys")),
@@ -78,6 +85,10 @@ EVERY_VARIABLE = {
 }
 
 
+# What a setting can't be without.
+COMPANION = {"tls_cert_file": "tls_key_file", "tls_key_file": "tls_cert_file"}
+
+
 def test_every_setting_is_in_the_table():
     assert set(EVERY_VARIABLE) == set(Settings.model_fields)
 
@@ -87,13 +98,15 @@ def test_each_setting_has_its_variable(name, monkeypatch):
     written, value = EVERY_VARIABLE[name]
     assert getattr(Settings(), name) != value
     monkeypatch.setenv(f"{ENV_PREFIX}{name.upper()}", written)
+    if name in COMPANION:
+        monkeypatch.setenv(f"{ENV_PREFIX}{COMPANION[name].upper()}", "/run/other")
     assert getattr(Settings(), name) == value
 
 
 @pytest.mark.parametrize(
     "name",
     ["config_file", "client_keys", "client_keys_file", "admin_keys", "admin_keys_file",
-     "cors_origins", "server_header", "store_url"],
+     "cors_origins", "server_header", "state_dir", "store_url", "tls_cert_file", "tls_key_file"],
 )  # fmt: skip
 def test_an_empty_variable_counts_as_not_set(name, monkeypatch):
     monkeypatch.setenv(f"{ENV_PREFIX}{name.upper()}", "")
@@ -125,6 +138,9 @@ def test_frozen_and_closed():
         ("max_body_bytes", 0),
         ("probe_interval_s", 0),
         ("scrape_interval_s", 0),
+        ("config_history", 0),
+        ("removed_drain_s", -1),
+        ("removed_drain_s", float("inf")),
         ("log_level", "loud"),
         ("host", ""),
         ("host", "http://x/"),
@@ -220,3 +236,55 @@ def test_an_error_never_shows_a_key():
 def test_misspelt_variables():
     names = ["ASCEND_GATEWAY_PROT", "ascend_gateway_port", "ASCEND_GATEWAY_HOST", "PATH"]
     assert unknown_variables(names) == ("ASCEND_GATEWAY_PROT",)
+
+
+@pytest.mark.parametrize(("given", "missing"), [("cert", "key"), ("key", "cert")])
+def test_a_certificate_and_its_key_come_together(given, missing):
+    with pytest.raises(ValidationError, match=f"--tls-{missing}-file or .*_FILE is missing"):
+        Settings(**{f"tls_{given}_file": "/run/pem"})
+
+
+STATE_PLACES = [
+    ("/srv/s", {"STATE_DIRECTORY": "/var/lib/a", "HOME": "/home/x"}, "/srv/s"),
+    (None, {"STATE_DIRECTORY": "/var/lib/a", "XDG_STATE_HOME": "/x"}, "/var/lib/a"),
+    (None, {"STATE_DIRECTORY": "/var/lib/a:/var/lib/b"}, "/var/lib/a"),
+    (None, {"STATE_DIRECTORY": "", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/ascend-gateway"),
+    (None, {"XDG_STATE_HOME": "state", "HOME": "/h"}, "/h/.local/state/ascend-gateway"),
+    (None, {"XDG_STATE_HOME": "", "HOME": "/h"}, "/h/.local/state/ascend-gateway"),
+    (None, {"HOME": "/h"}, "/h/.local/state/ascend-gateway"),
+    (None, {"HOME": ""}, None),
+    (None, {}, None),
+]
+
+
+@pytest.mark.parametrize(("setting", "environ", "parent"), STATE_PLACES)
+def test_where_state_lives(setting, environ, parent):
+    settings = Settings(config_file="/etc/fleet/routes.yaml", state_dir=setting)
+    folder = state_folder(settings, environ)
+    # The first 8 digits of `printf /etc/fleet/routes.yaml | sha256sum`.
+    assert folder == (None if parent is None else Path(parent, "routes-e16635a3"))
+    assert state_folder(Settings(state_dir=setting), environ) is None
+
+
+def test_each_routing_file_has_a_state_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "link").symlink_to("a")
+    monkeypatch.chdir(tmp_path / "b")
+
+    def place(file):
+        return state_folder(Settings(config_file=file, state_dir="/s"), {})
+
+    here = place(tmp_path / "a" / "routes.yaml")
+    assert place(Path("../a/routes.yaml")) == here
+    assert place(tmp_path / "b" / "routes.yaml") != here
+    assert place(tmp_path / "a" / "routes.yml") != here
+    through_link = place(tmp_path / "link" / "routes.yaml")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("b")
+    assert place(tmp_path / "link" / "routes.yaml") == through_link != here
+
+
+def test_state_of_a_file_whose_name_is_not_utf_8():
+    name = os.fsdecode(b"/etc/\xff.yaml")
+    assert state_folder(Settings(config_file=name, state_dir="/s"), {}) is not None

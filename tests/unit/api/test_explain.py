@@ -10,11 +10,13 @@ from gateway.api.site import build_site
 from gateway.api.state import Site
 from gateway.clock import Clock
 from gateway.config.schema import RoutingConfig
+from gateway.config.status import ConfigStatus
 from gateway.fleet.registry import Registry
 from gateway.observe.events import Events
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
+from tests.unit.api.test_admin_config import FakeControl
 from tests.unit.observe.placements import whole_story
 
 
@@ -36,6 +38,8 @@ def site(trails: Trails, keys: tuple[tuple[str, str], ...] = (), *, is_open: boo
         clock=Clock(lambda: 200.0, lambda: 0.0),
         version="1",
         created_s=0,
+        control=FakeControl(),
+        config_status=lambda: ConfigStatus("v", "start", 0.0),
         is_draining=lambda: False,
         waiting=lambda model: 0,
         is_admin_open=is_open,

@@ -81,6 +81,7 @@ def test_json(tmp_path):
         "cap": 4,
         "hard_limit": 8,
         "enabled": True,
+        "account": None,
     }
     refused = json.loads(run(tmp_path, WRONG, "--format", "json").output)
     assert (refused["ok"], refused["backends"]) == (False, [])

@@ -65,3 +65,19 @@ def test_a_key_is_never_shown():
     result = run(**{f"{ENV_PREFIX}CLIENT_KEYS": "sk-secret,sk-secret"})
     assert result.exit_code == 2
     assert "sk-secret" not in result.output
+
+
+def test_a_folder_is_asked_for_where_one_belongs(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    settings = Settings.model_validate_json(run("--state-dir", str(tmp_path)).output)
+    assert settings.state_dir == tmp_path
+    assert Settings.model_validate_json(run("--state-dir", f"{file}-new").output).state_dir
+    assert run("--state-dir", str(file)).exit_code == 2
+    assert run("--config-file", str(tmp_path)).exit_code == 2
+
+
+def test_half_a_pair_for_https_is_refused(tmp_path):
+    result = run("--tls-cert-file", str(tmp_path / "tls.crt"))
+    assert result.exit_code == 2
+    assert "--tls-key-file or ASCEND_GATEWAY_TLS_KEY_FILE is missing" in result.output

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.codes import Code, Severity
+from gateway.config.codes import AT_RUN_TIME, Code, Severity
 from gateway.config.load import load_file, load_text
 
 GOOD = """version: 1
@@ -345,4 +345,4 @@ def test_a_broken_rule_is_told(
 
 
 def test_every_code_is_in_the_table() -> None:
-    assert {code for code, *_ in BROKEN} == set(Code)
+    assert {code for code, *_ in BROKEN} == set(Code) - AT_RUN_TIME

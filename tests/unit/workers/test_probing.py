@@ -101,7 +101,6 @@ class Desk:
             self.engine,
             self.requests,
             interval_s=3600.0,
-            canary_idle_s=60.0,
             clock=Clock(lambda: self.now, lambda: self.now),
             draw=lambda: 0.5,
             tell=self.tell,

@@ -1,4 +1,4 @@
-"""Child processes of a chaos run: none outlives the run, whatever ends it."""
+"""Child processes of a harness: none outlives it, whatever ends it."""
 
 import asyncio
 import contextlib
@@ -7,44 +7,50 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-COMMAND: Final = (sys.executable, "-m", "gateway.cli.main")
+PYTHON: Final = sys.executable
+COMMAND: Final = (PYTHON, "-m", "gateway.cli.main")
 _PR_SET_PDEATHSIG: Final = 1
 _STOP_LIMIT_S: Final = 10.0
 _POLL_S: Final = 0.02
 
 
-def _dying_with_parent() -> Callable[[], None] | None:
-    """What a child does before it begins: have the kernel kill it if the harness is killed."""
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+def spawn(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a command whose output is added to `log`; the kernel kills it if we are killed."""
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C reaches the harness only, which then ends its children in order.
+            start_new_session=True,
+            preexec_fn=_dying_with_parent(),
+        )
 
-    def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
-    return ask
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment without settings meant for another gateway."""
-    own = {k: v for k, v in os.environ.items() if not k.startswith("ASCEND_GATEWAY_")}
-    return {**own, "PYTHONUNBUFFERED": "1"}
+def last_lines(log: Path, lines: int) -> str:
+    """The end of a log, indented; "" without one."""
+    if not log.exists():
+        return ""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
 
 
 class Child:
-    """One command, started again and again; its output is added to one log file."""
+    """The gateway's command, started again and again; its output is added to one log file."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
         self.log.unlink(missing_ok=True)
         self._process: subprocess.Popen[bytes] | None = None
-        self._before = _dying_with_parent()
 
     def __repr__(self) -> str:
         return f"<Child {self.name} pid={self.pid} running={self.is_running}>"
@@ -60,18 +66,7 @@ class Child:
     def start(self, *arguments: str) -> None:
         """Run the gateway's command with these arguments."""
         assert not self.is_running, f"{self.name} runs already"
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*COMMAND, *arguments],
-                cwd=ROOT,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # Ctrl-C reaches the harness only, which then ends its children in order.
-                start_new_session=True,
-                preexec_fn=self._before,
-            )
+        self._process = spawn([*COMMAND, *arguments], self.log)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal; a process that has ended takes none."""
@@ -103,10 +98,7 @@ class Child:
 
     def tail(self, lines: int = 20) -> str:
         """The last lines that it wrote."""
-        if not self.log.exists():
-            return ""
-        text = self.log.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+        return last_lines(self.log, lines)
 
 
 @contextlib.contextmanager
@@ -118,3 +110,25 @@ def children_end() -> Iterator[list[Child]]:
     finally:
         for child in children:
             child.kill()
+
+
+def _dying_with_parent() -> Callable[[], None] | None:
+    """What a child does before it begins: have the kernel kill it if the harness is killed."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    return ask
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, without settings of another gateway and without proxies."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ASCEND_GATEWAY_") and not name.lower().endswith("_proxy")
+    }
+    return {**own, "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "no_proxy": "*"}

@@ -1,0 +1,1 @@
+"""How containers and services are described: commands, manifests, units, and what runs in them."""

@@ -1,0 +1,1 @@
+"""What the command line and the log of a vLLM engine say, as records, without I/O."""

@@ -1,0 +1,1 @@
+"""Shell scripts read as bash would read them, without running anything."""

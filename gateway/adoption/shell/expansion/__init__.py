@@ -1,0 +1,1 @@
+"""From words as written to words as a command gets them."""

@@ -1,0 +1,1 @@
+"""What survives a restart: small files in the folder for state."""

@@ -1,0 +1,214 @@
+"""What operators do to a running gateway: reload, look ahead, go back, take a backend out."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gateway.clock import Clock
+from gateway.config.diff import diff
+from gateway.config.diff_words import describe
+from gateway.config.load import load_text
+from gateway.fleet.change import Change
+from gateway.fleet.health.evidence import DrainBegun, DrainEnded
+from gateway.fleet.registry import Registry
+from gateway.store.drains import Drain, Drains
+from gateway.store.history import Entry, History
+from gateway.words import Words
+from gateway.workers.reloading import Reloader
+from gateway.workers.results import Applied, DrainState, Preview
+
+_ONLY_IN_MEMORY: Final = Words(
+    "the routing file could not be written ({why}); it still holds the other version, which the "
+    "next change of the file, or a restart, brings back",
+    "无法写入路由文件（{why}）；文件中仍是另一个版本，下次文件变化或重启后会再次生效",
+)
+_NO_FOLDER: Final = Words(
+    "there is no state folder (set state_dir); a restart will undo the drain",
+    "未配置状态目录（state_dir）；重启后摘除状态将失效",
+)
+
+
+class Controls:
+    """The commands of operators; `waiting` says how many requests wait for a model."""
+
+    def __init__(
+        self,
+        fleet: Registry,
+        reloader: Reloader,
+        history: History,
+        drains: Drains,
+        *,
+        waiting: Callable[[str], int],
+        tell: Callable[[tuple[Change, ...]], None],
+        look: Callable[[], None],
+        clock: Clock,
+    ) -> None:
+        self._fleet = fleet
+        self._reloader = reloader
+        self._history = history
+        self._drains = drains
+        self._waiting = waiting
+        self._tell = tell
+        self._look = look
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._taken_out: dict[str, Drain] = {}
+        self._others: list[Callable[[], None]] = []
+
+    def __repr__(self) -> str:
+        return f"<Controls {self._reloader!r} drained={sorted(self._taken_out)}>"
+
+    async def load(self) -> None:
+        """Reads which backends had been taken out before the gateway was started."""
+        self._taken_out = dict(await asyncio.to_thread(self._drains.load))
+
+    def drain_reason(self, backend: str) -> str | None:
+        """Why an operator took the backend out; None if nobody did."""
+        drain = self._taken_out.get(backend)
+        return None if drain is None else _reason(drain)
+
+    def also_reload(self, other: Callable[[], None]) -> None:
+        """Calls `other` in a thread at each reload that is asked for; it may raise OSError or
+        ValueError, whose text becomes the note of the result."""
+        self._others.append(other)
+
+    async def reload(self, who: str) -> Applied:
+        """Reads the routing file again, and whatever else is read again with it."""
+        result = await self._reloader.reload(who)
+        for other in self._others:
+            try:
+                await asyncio.to_thread(other)
+            except (OSError, ValueError) as error:
+                result = replace(result, note=Words(str(error), str(error)))
+        return result
+
+    async def preview(self, text: str, file: str) -> Preview:
+        """What a file would change."""
+        loaded = await asyncio.to_thread(load_text, text, file)
+        if loaded.config is None:
+            return Preview(loaded.version_hash, (), loaded.problems, is_usable=False)
+        change = diff(self._fleet.config, loaded.config)
+        told = describe(change, self._in_flight(), self._all_waiting())
+        return Preview(loaded.version_hash, told, loaded.problems, is_usable=True)
+
+    async def history(self) -> tuple[Entry, ...]:
+        """The versions that are kept, the newest last."""
+        return await asyncio.to_thread(self._history.entries)
+
+    async def text_of(self, version: str) -> str | None:
+        """The text of a kept version."""
+        return await asyncio.to_thread(self._history.text_of, version)
+
+    async def rollback(self, version: str | None, who: str) -> Applied | None:
+        """Puts a kept version in force and writes it to the routing file; None: not kept.
+
+        Without a version, the one before the one in force.
+        """
+        version = version or await self._version_before()
+        text = None if version is None else await self.text_of(version)
+        if text is None:
+            return None
+        told = f"{who}, back to {version}"
+        data, file = text.encode("utf-8"), self._reloader.file
+        if why := await asyncio.to_thread(_write, file, data):
+            result = await self._reloader.put_text(data, told)
+            note = Words(*(language.format(why=why) for language in _ONLY_IN_MEMORY))
+            return replace(result, note=note)
+        return await self._reloader.reload(told)
+
+    async def drain(self, backend: str, reason: str, who: str) -> DrainState | None:
+        """Nothing new goes to the backend until `undrain`; None: no such backend."""
+        if backend not in self._fleet.backends:
+            return None
+        async with self._lock:
+            drain = Drain(who, reason, self._clock.wall_s())
+            note = await self._keep({**self._taken_out, backend: drain})
+        live = self._fleet.backends.get(backend)
+        if live is None:
+            return None
+        self._tell(live.observe(DrainBegun(_reason(drain)), self._clock.monotonic_s()))
+        return self._state(backend, note)
+
+    async def undrain(self, backend: str, who: str) -> DrainState | None:
+        """The backend is used again; None: no such backend."""
+        is_known = backend in self._fleet.backends
+        if not is_known and backend not in self._taken_out:
+            return None
+        async with self._lock:
+            rest = {name: d for name, d in self._taken_out.items() if name != backend}
+            note = await self._keep(rest)
+        live = self._fleet.backends.get(backend)
+        if live is not None:
+            self._tell(live.observe(DrainEnded(), self._clock.monotonic_s()))
+            self._look()
+        return self._state(backend, note)
+
+    def draining(self, backend: str) -> DrainState | None:
+        """How far the backend is; None: no such backend."""
+        if backend not in self._fleet.backends:
+            return None
+        return self._state(backend, None)
+
+    async def _keep(self, drains: Mapping[str, Drain]) -> Words | None:
+        self._taken_out = dict(drains)
+        await asyncio.to_thread(self._drains.save, drains)
+        return _NO_FOLDER if self._drains.is_in_memory else self._drains.trouble
+
+    def _state(self, backend: str, note: Words | None) -> DrainState:
+        live = self._fleet.backends.get(backend)
+        models = self._fleet.names.models.values()
+        at = [m.name for m in models if any(x.backend.name == backend for x in m.members)]
+        return DrainState(
+            backend,
+            0 if live is None else live.in_flight,
+            sum(self._waiting(name) for name in at),
+            live is not None and live.health.drain_reason is not None,
+            note,
+        )
+
+    def _in_flight(self) -> Mapping[str, int]:
+        return {name: live.in_flight for name, live in self._fleet.backends.items()}
+
+    def _all_waiting(self) -> Mapping[str, int]:
+        return {name: self._waiting(name) for name in self._fleet.names.models}
+
+    async def _version_before(self) -> str | None:
+        entries = await self.history()
+        now = self._reloader.status.version
+        others = [entry.version for entry in entries if entry.version != now]
+        return others[-1] if others else None
+
+
+def _reason(drain: Drain) -> str:
+    told = f"taken out by {drain.who}"
+    return f"{told}: {drain.reason}" if drain.reason else told
+
+
+def _write(file: Path | None, data: bytes) -> str:
+    """Puts `data` in the place of the file in one step; says what went wrong, "" if nothing did.
+
+    A link stays a link; what it leads to is replaced, with the rights it has.
+    """
+    if file is None:
+        return "there is none"
+    try:
+        target = file.resolve()
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(name, mode)
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except (OSError, RuntimeError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return ""

@@ -1,0 +1,88 @@
+"""The two loops that look at a backend, and where what they see goes."""
+
+import random
+from collections.abc import Callable
+
+from gateway.clock import Clock
+from gateway.fleet.health.evidence import Activity
+from gateway.fleet.health.machine import State
+from gateway.fleet.live import LiveBackend
+from gateway.observe.events import Events
+from gateway.observe.metrics import Metrics
+from gateway.upstream.pool import BackendPool
+from gateway.upstream.probe import HealthProbe
+from gateway.workers.probing import Prober
+from gateway.workers.scraping import Scraper
+
+
+class Loops:
+    """Makes the loops of backends; `look` is called when new figures have come."""
+
+    def __init__(
+        self,
+        events: Events,
+        metrics: Metrics,
+        clock: Clock,
+        look: Callable[[], None],
+        *,
+        probe_interval_s: float,
+        scrape_interval_s: float,
+    ) -> None:
+        self._events = events
+        self._metrics = metrics
+        self._clock = clock
+        self._look = look
+        self._probe_interval_s = probe_interval_s
+        self._scrape_interval_s = scrape_interval_s
+
+    def __repr__(self) -> str:
+        return f"<Loops every {self._probe_interval_s} s and {self._scrape_interval_s} s>"
+
+    def prober(self, live: LiveBackend, probe: HealthProbe, pool: BackendPool) -> Prober:
+        """The loop that judges its health."""
+        return Prober(
+            live,
+            probe,
+            pool,
+            interval_s=self._probe_interval_s,
+            clock=self._clock,
+            draw=random.random,
+            tell=self._events.changed,
+            gave_up=self._requests_moved,
+        )
+
+    def scraper(self, live: LiveBackend, probe: HealthProbe) -> Scraper:
+        """The loop that reads its figures."""
+        return Scraper(
+            live.config.name,
+            probe.activity,
+            self._scraped(live),
+            interval_s=self._scrape_interval_s,
+            clock=self._clock,
+            draw=random.random,
+        )
+
+    def _scraped(self, live: LiveBackend) -> Callable[[Activity | None, float, float], None]:
+        """Figures go to their backend; then those that wait are looked at."""
+        name = live.config.name
+        was_told = False
+
+        def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
+            nonlocal was_told
+            live.scraped(activity, asked_s, answered_s)
+            if activity is not None:
+                was_told = False
+            else:
+                self._metrics.scrape_failed(name)
+                if not was_told and live.state in (State.UP, State.DEGRADED):
+                    was_told = True
+                    reason = "its /metrics cannot be read; only our own requests are counted"
+                    self._events.add("warning", "metrics_unreadable", backend=name, reason=reason)
+            self._look()
+
+        return take
+
+    def _requests_moved(self, backend: str, count: int, reason: str) -> None:
+        self._events.add(
+            "warning", "requests_moved", backend=backend, requests=count, reason=reason
+        )

@@ -1,0 +1,58 @@
+"""Noticing that a file may have changed, however it was changed."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from watchfiles import awatch
+
+# An editor writes in several steps: it is waited for a moment without any, but not for ever.
+_QUIET_MS: Final = 100
+_LONGEST_WAIT_MS: Final = 1000
+# Network file systems tell nobody of changes by others.
+_LOOK_ANYWAY_MS: Final = 5000
+_MOST_LINKS: Final = 16
+
+
+async def changes_of(file: Path) -> AsyncIterator[None]:
+    """Yields whenever the file may be another than before, and now and then without a reason.
+
+    The folders are watched, not the file: editors and `mv` put a new file in the place of the old
+    one, and Kubernetes swaps a link (`..data`) beside a mounted ConfigMap. Needs no file to exist.
+    """
+    while True:
+        folders = watched_folders(file)
+        async for _ in awatch(
+            *folders,
+            recursive=False,
+            watch_filter=None,
+            debounce=_LONGEST_WAIT_MS,
+            step=_QUIET_MS,
+            rust_timeout=_LOOK_ANYWAY_MS,
+            yield_on_timeout=True,
+        ):
+            yield
+            if watched_folders(file) != folders:
+                # A link on the way leads somewhere else now.
+                break
+
+
+def watched_folders(file: Path) -> tuple[Path, ...]:
+    """The folders on the way to the file: its own, and those of what it is a link to.
+
+    Where the folder is missing, the nearest one above it that exists.
+    """
+    found: dict[Path, None] = {}
+    place = file.absolute()
+    for _ in range(_MOST_LINKS):
+        found[_existing(place.parent)] = None
+        if not place.is_symlink():
+            break
+        place = place.parent / place.readlink()
+    return tuple(found)
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return folder
