@@ -24,12 +24,21 @@ from gateway.adoption.containers.processes import read_processes
 from gateway.adoption.containers.quadlet import read_quadlet
 from gateway.adoption.containers.source_kind import Kind, kind_of
 from gateway.adoption.containers.systemd import read_service
-from gateway.adoption.containers.transcript import Block, blocks_in, without_prompts
+from gateway.adoption.containers.transcript import (
+    MAX_BLOCKS,
+    Block,
+    blocks_in,
+    with_leaves,
+    without_prompts,
+)
 from gateway.adoption.containers.unit_file import read_unit
-from gateway.adoption.engine.log import read_log
+from gateway.adoption.engine.log import looks_like_log, read_log
 from gateway.adoption.findings import Finding, Origin
 from gateway.adoption.shell.script import read_script
 from gateway.adoption.sources import Sighting
+
+MAX_CHARS: Final = 16_000_000
+"""A longer source is only read if it is a log."""
 
 MAX_DEPTH: Final = 3
 """How deep texts within texts are read: a manifest in a script in a Markdown block."""
@@ -60,6 +69,8 @@ def read_source(text: str, file: str) -> Sighting:
 
 
 def _read(text: str, file: str, depth: int) -> Sighting:
+    if len(text) > MAX_CHARS and not looks_like_log(text):
+        return _cut(f"more than {MAX_CHARS} characters", file)
     kind = kind_of(text, file)
     if kind is not Kind.LOG and "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -67,9 +78,17 @@ def _read(text: str, file: str, depth: int) -> Sighting:
     if kind is Kind.MARKDOWN:
         return _markdown(text, file, depth)
     if kind is Kind.SHELL:
-        typed = text if text.startswith("#!") else without_prompts(text)
+        typed = _typed(text, file)
         return _shell(follow_text(typed, file), file, depth)
     return _plain(kind, text, file)
+
+
+def _typed(text: str, file: str) -> str:
+    """The commands of a transcript; scripts stay as they are."""
+    if text.startswith("#!") or file.endswith((".sh", ".bash")):
+        return text
+    typed = without_prompts(text)
+    return text if typed == text else with_leaves(typed)
 
 
 def _plain(kind: Kind, text: str, file: str) -> Sighting:
@@ -110,10 +129,12 @@ def _markdown(text: str, file: str, depth: int) -> Sighting:
     """The code blocks; those with commands are one script, as exports often stand by themselves."""
     found = Sighting()
     lines = [""] * (text.count("\n") + 1)
-    for block in blocks_in(text):
+    for number, block in enumerate(blocks_in(text), 1):
+        if number == MAX_BLOCKS:
+            found += _cut(f"more than {MAX_BLOCKS} code blocks", file)
         kind = _kind_of_block(block, file)
         if kind is Kind.SHELL:
-            typed = without_prompts(block.text)
+            typed = with_leaves(without_prompts(block.text))
             followed = follow_text(typed, file, first_line=block.line)
             if not _is_script(block, typed, followed):
                 continue
@@ -125,6 +146,11 @@ def _markdown(text: str, file: str, depth: int) -> Sighting:
         elif kind in _IN_BLOCKS:
             found += _plain(kind, "\n" * (block.line - 1) + block.text, file)
     return found + _shell(follow_text("\n".join(lines), file), file, depth)
+
+
+def _cut(problem: str, file: str) -> Sighting:
+    """That there is more than is read."""
+    return Sighting(findings=(noticed(Code.MANIFEST_TOO_LARGE, Origin(file), problem=problem),))
 
 
 def _is_script(block: Block, typed: str, followed: Followed) -> bool:

@@ -10,7 +10,7 @@ from gateway.words import Words
 NETWORK_TEXTS: Final[Texts] = MappingProxyType(
     {
         Code.ADDRESS_TWICE: Text(
-            Severity.TRAP,
+            Severity.CONTRADICTION,
             Words(
                 "host port {port} is also that of {other} ({place})",
                 "主机端口 {port} 与 {other}（{place}）重复",
@@ -22,7 +22,7 @@ NETWORK_TEXTS: Final[Texts] = MappingProxyType(
             ),
         ),
         Code.LISTENER_SHARED: Text(
-            Severity.TRAP,
+            Severity.CONTRADICTION,
             Words(
                 "port {port} is also that of {other} ({place}) in the same network namespace: both "
                 "may start, and requests then reach one of them by chance",

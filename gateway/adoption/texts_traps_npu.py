@@ -64,7 +64,7 @@ NPU_TEXTS: Final[Texts] = MappingProxyType(
             ),
         ),
         Code.NPU_SHARED: Text(
-            Severity.TRAP,
+            Severity.CONTRADICTION,
             Words(
                 "NPU {npus} is also used by {other} ({place}); an NPU can't be shared",
                 "NPU {npus} 同时被 {other}（{place}）使用；NPU 不能共用",

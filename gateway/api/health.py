@@ -75,7 +75,7 @@ def _config(status: ConfigStatus) -> dict[str, Any]:
                 "line": p.line,
                 "column": p.column,
                 "path": p.path,
-                "meaning": KINDS[p.code].meaning,
+                "meaning": KINDS[p.code].meaning.en,
             }
             for p in status.refused[:_PROBLEMS_SHOWN]
         ],

@@ -17,6 +17,10 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "serve": ("gateway.cli.serve", "serve"),
     "emulate": ("gateway.cli.emulate", "emulate"),
     "config": ("gateway.cli.config", "config"),
+    "adopt": ("gateway.cli.adopt", "adopt"),
+    "reload": ("gateway.cli.control", "reload"),
+    "drain": ("gateway.cli.control", "drain"),
+    "undrain": ("gateway.cli.control", "undrain"),
     "diagnose": ("gateway.cli.diagnose", "diagnose"),
     "explain": ("gateway.cli.explain", "explain"),
 }

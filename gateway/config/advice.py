@@ -6,13 +6,15 @@ from typing import Final
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import (
     DEFAULT_MAX_NUM_SEQS,
-    LARGEST_DEFAULT_CAPTURE,
     MAX_SIZES_310P_TP,
     default_capture_sizes,
     has_few_event_ids,
 )
 from gateway.config.vocabulary import Tier
 from gateway.words import Words
+
+# A batch of hundreds is the engine's default, and hardly anybody's wish.
+_MOST_TO_CAPTURE: Final = 64
 
 SEQS_TO_CAPTURE: Final = "seqs_to_capture"
 """The stable name of the advice."""
@@ -61,7 +63,7 @@ def advice_of(backend: BackendConfig) -> Advice | None:
 
 def _sizes_up_to(backend: BackendConfig, seqs: int) -> str:
     """The other way, where the chip has room for it: sizes that reach up to max_num_seqs."""
-    if seqs > LARGEST_DEFAULT_CAPTURE:
+    if seqs > _MOST_TO_CAPTURE:
         return ""
     sizes = sorted({*backend.capture_sizes, seqs})
     if has_few_event_ids(backend) and len(sizes) > MAX_SIZES_310P_TP:

@@ -101,6 +101,20 @@ _OTHER_KIND: Final = (
 )
 
 
+REQUIRED_ZH: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "version": "本格式的版本：1。",
+        "backends": "各个 vLLM 服务。",
+        "models": "客户端可以请求的模型。",
+        "name": "名称。",
+        "url": "地址，可带路径前缀、末尾斜杠或 /v1。",
+        "served_name": "引擎应答的模型名（--served-model-name），大小写须完全一致。",
+        "backend": "后端的名称。",
+    }
+)
+"""What each required field is, in Chinese; the English text is the field's description."""
+
+
 def refused(error: ValidationError, record: type[BaseModel], base: Path) -> Iterator[Finding]:
     """One finding for each thing pydantic refused in `record`, which stands at `base`."""
     for detail in error.errors(include_url=False):
@@ -242,10 +256,11 @@ def _owner(record: type[BaseModel], inner: Path) -> type[BaseModel]:
 
 
 def _what(record: type[BaseModel], inner: Path) -> Words:
-    field = _owner(record, inner).model_fields.get(str(inner[-1]))
-    if field is None or not field.description:
+    name = str(inner[-1])
+    field = _owner(record, inner).model_fields.get(name)
+    if field is None or not field.description or name not in REQUIRED_ZH:
         return Words("Add it.", "请添加。")
-    return Words(f"Add it: {field.description}", f"请添加：{field.description}")
+    return Words(f"Add it: {field.description}", f"请添加：{REQUIRED_ZH[name]}")
 
 
 def _shown(value: object) -> Words:

@@ -4,7 +4,7 @@ from typing import Final
 
 from gateway.config.backend import BackendConfig
 from gateway.fleet.health.evidence import ModelCard
-from gateway.fleet.reconcile import Drift, DriftKind, reconcile
+from gateway.fleet.reconcile import Drift, DriftKind, reconcile, refused
 
 # A name that a backend refused is not asked of it again for so long, even if its list still has
 # it: an engine can list an adapter that one of its processes has lost.
@@ -65,16 +65,8 @@ class ServedNames:
 
     def all_drift(self, now: float) -> tuple[Drift, ...]:
         """Differences from the routing file, names it refused included."""
-        refused = tuple(
-            Drift(
-                DriftKind.REFUSED_NAME,
-                name,
-                f"it answered that the model '{name}' does not exist",
-            )
-            for name, until_s in self._refused_until_s.items()
-            if now < until_s
-        )
-        return self.drift + refused
+        names = (name for name, until_s in self._refused_until_s.items() if now < until_s)
+        return self.drift + tuple(refused(name) for name in names)
 
     def card(self, served_name: str) -> ModelCard | None:
         """What the backend last listed for `served_name`."""

@@ -89,12 +89,11 @@ def judge(
     The border lies between the two speeds, at their geometric mean, and nearer to graph once it
     was called slow, so that it does not flap. Without a twin only the 310P has known speeds.
     """
-    if backend.tier is not Tier.GRAPH:
+    border_s = eager_border_s(backend, twin_s)
+    if border_s is None:
         return None
-    promised_s, eager_s = _promise(backend, twin_s)
-    if eager_s is None or eager_s < 1.3 * promised_s:
-        return None
-    border_s = math.sqrt(promised_s * eager_s) * (0.85 if was_slow else 1.0)
+    promised_s, _ = _promise(backend, twin_s)
+    border_s *= 0.85 if was_slow else 1.0
     within_s = book.within_s
     if within_s is not None and within_s > border_s:
         return Slowness(within_s, promised_s, _NO_GRAPH, _NO_GRAPH_REMEDY)
@@ -102,6 +101,20 @@ def judge(
     if within_s is None and above_s is not None and above_s > border_s:
         return Slowness(above_s, promised_s, _OFF_GRID, _OFF_GRID_REMEDY)
     return None
+
+
+def eager_border_s(backend: BackendConfig, twin_s: float | None) -> float | None:
+    """Seconds per token from which a graph backend's stream runs at eager speed.
+
+    None where the two speeds are not known, or too near to each other to be told apart; and for
+    an eager backend, which promises nothing.
+    """
+    if backend.tier is not Tier.GRAPH:
+        return None
+    promised_s, eager_s = _promise(backend, twin_s)
+    if eager_s is None or eager_s < 1.3 * promised_s:
+        return None
+    return math.sqrt(promised_s * eager_s)
 
 
 def _promise(backend: BackendConfig, twin_s: float | None) -> tuple[float, float | None]:

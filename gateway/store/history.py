@@ -58,7 +58,7 @@ class History:
     def add(self, text: str, version: str, who: str, when_s: float) -> None:
         """Keeps a file that came into force at `when_s`, in seconds since 1970.
 
-        One with the version of the last is not kept again.
+        The last one is not kept again; one that differs from it in comments only is.
         """
         size_bytes = len(text.encode("utf-8", "replace"))
         with self._mutex:
@@ -67,7 +67,7 @@ class History:
                 self.trouble = _filled(_TOO_LARGE, size=size_bytes, limit=MAX_TEXT_BYTES)
                 return
             known = self._entries()
-            if known and known[-1].version == version:
+            if known and known[-1].version == version and self._text(known[-1]) == text:
                 return
             number = known[-1].number + 1 if known else 1
             entry = Entry(number, version, who[:_MAX_WHO_CHARS], when_s, size_bytes)
@@ -90,7 +90,7 @@ class History:
     def _entries(self) -> tuple[Entry, ...]:
         found = [record.entry for record in self._records()]
         for waiting in self._waiting:
-            if found and found[-1].version == waiting.entry.version:
+            if found and _is_same(found[-1], waiting.entry):
                 continue
             # Another process may have used its number meanwhile.
             least = found[-1].number + 1 if found else 1
@@ -140,14 +140,18 @@ class History:
             del self._waiting[0]
 
 
+def _is_same(one: Entry, other: Entry) -> bool:
+    return (one.version, one.size_bytes) == (other.version, other.size_bytes)
+
+
 def _written(folder: Path, waiting: _Waiting, last: Record | None) -> Iterator[Record]:
-    """Writes the text behind the last one; nothing if that has the same version."""
+    """Writes the text behind the last one; nothing if that is the same."""
     entry, number = waiting.entry, waiting.entry.number
+    data = waiting.text.encode("utf-8", "replace")
     if last is not None:
-        if last.entry.version == entry.version:
+        if last.entry.version == entry.version and last.digest == digest_of(data):
             return
         number = max(number, last.entry.number + 1)
-    data = waiting.text.encode("utf-8", "replace")
     record = Record(replace(entry, number=number), digest_of(data))
     write_whole(folder / record.file_name, data)
     yield record

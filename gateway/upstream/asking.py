@@ -15,6 +15,7 @@ import httpx
 
 from gateway.errors import ResponseMalformed
 from gateway.fleet.account import Trouble, TroubleKind
+from gateway.fleet.shown import shown
 from gateway.protocol.coding import decoder_for
 from gateway.words import Words
 
@@ -23,8 +24,6 @@ MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 
 FAILURES: Final = (OSError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, ResponseMalformed)
 """All that a question can fail with; a TimeoutError is an OSError."""
-
-_DETAIL_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ def trouble_of(error: Exception, limit_s: float) -> Trouble:
                 "连接被拒绝：该地址没有服务在监听",
             ),
         )
-    detail = plain(str(error)) or type(error).__name__
+    detail = shown(str(error)) or type(error).__name__
     if isinstance(error, httpx.ConnectError):
         return Trouble(
             TroubleKind.UNREACHABLE,
@@ -160,7 +159,7 @@ def trouble_of(error: Exception, limit_s: float) -> Trouble:
 
 def _insecure(error: ssl.SSLError) -> Trouble:
     if isinstance(error, ssl.SSLCertVerificationError):
-        detail = plain(error.verify_message or str(error))
+        detail = shown(error.verify_message or str(error))
         return Trouble(
             TroubleKind.TLS,
             Words(
@@ -168,7 +167,7 @@ def _insecure(error: ssl.SSLError) -> Trouble:
                 f"证书不受信任：{detail}",
             ),
         )
-    detail = plain(error.reason or str(error))
+    detail = shown(error.reason or str(error))
     return Trouble(
         TroubleKind.TLS,
         Words(
@@ -176,13 +175,6 @@ def _insecure(error: ssl.SSLError) -> Trouble:
             f"TLS 握手失败（{detail}）；该端口可能只支持 http",
         ),
     )
-
-
-def plain(text: str) -> str:
-    """A server's text made safe to be shown in a line: printable, and not long."""
-    shown = "".join(ch if ch.isprintable() else " " for ch in text[: 2 * _DETAIL_CHARS])
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= _DETAIL_CHARS else f"{shown[: _DETAIL_CHARS - 3]}..."
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:

@@ -9,10 +9,11 @@ from gateway.config.url import UrlProblem, parse_backend_url
 from gateway.fleet.account import Account, Trouble, TroubleKind
 from gateway.fleet.engine_facts import engine_facts
 from gateway.fleet.health.evidence import Activity
+from gateway.fleet.shown import shown
 from gateway.fleet.telemetry.activity import read_activity
 from gateway.fleet.telemetry.capacity import CONFIG, read_capacity
 from gateway.fleet.telemetry.exposition import samples
-from gateway.upstream.asking import FAILURES, Answer, Asker, plain, trouble_of
+from gateway.upstream.asking import FAILURES, Answer, Asker, trouble_of
 from gateway.upstream.decode_speed import decode_speed
 from gateway.upstream.probe import cards_in
 from gateway.words import Words
@@ -53,7 +54,7 @@ async def inquire(
     try:
         base = parse_backend_url(url).base
     except UrlProblem as problem:
-        return Account(plain(url), Trouble(TroubleKind.BAD_URL, problem.told))
+        return Account(shown(url), Trouble(TroubleKind.BAD_URL, problem.told))
     deadline_s = asyncio.get_running_loop().time() + limit_s
     async with Asker(base, api_key, context, server_name, limit_s) as asker:
         try:
@@ -126,7 +127,7 @@ def _is_vllm(account: Account) -> bool:
 
 def _not_vllm(health: Answer, account: Account) -> Trouble:
     if 300 <= health.status < 400 and health.location:
-        target = plain(health.location)
+        target = shown(health.location)
         return Trouble(
             TroubleKind.NOT_VLLM,
             Words(
@@ -134,7 +135,7 @@ def _not_vllm(health: Answer, account: Account) -> Trouble:
                 f"它要求重定向：/health 返回 {health.status}，指向 {target}",
             ),
         )
-    owners = sorted({plain(card.owned_by) for card in account.cards or () if card.owned_by})
+    owners = sorted({shown(card.owned_by) for card in account.cards or () if card.owned_by})
     if owners:
         named = ", ".join(owners[:3])
         return Trouble(
@@ -176,4 +177,4 @@ def _at_work(activity: Activity) -> int:
 
 def _version(told: object) -> str | None:
     version = told.get("version") if isinstance(told, dict) else None
-    return plain(version) or None if isinstance(version, str) else None
+    return shown(version) or None if isinstance(version, str) else None

@@ -128,6 +128,8 @@ class Run:
         await self.removed.confirmed(self.at_start)
         self.storm.before = self.gateway.usage()
         load.resume()
+        # All clients have just begun at once: let them fall out of step.
+        await load.until_started(WARM_REQUESTS)
 
     async def _rounds(self) -> None:
         driller = Driller(self.disk, self.gateway, self.removed, self.storm.log)

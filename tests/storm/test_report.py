@@ -68,7 +68,7 @@ def good() -> Storm:
         planned=2,
         log=Log(
             done=2,
-            by=Counter({"watch": 1, "SIGHUP": 1, "admin storm": 1, "start": 1}),
+            by=Counter({"file": 1, "SIGHUP": 1, "admin": 1}),
             force_s={Trigger.POST: [0.1, 0.2]},
         ),
         burst=Burst(50, 1.0, Counter({"200 applied": 20, "422 refused": 2}), 0.2),

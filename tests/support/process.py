@@ -79,7 +79,7 @@ async def gateway_process(
         *(sys.executable, "-c", COMMAND, "serve", "--config-file", str(file)),
         *("--host", host, "--port", str(port), *arguments),
         cwd=ROOT,
-        env={**os.environ, **(env or {})},
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state"), **(env or {})},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )

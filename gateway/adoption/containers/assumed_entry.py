@@ -33,10 +33,11 @@ def with_entry(container: Container) -> tuple[str, ...]:
     argv = container.argv
     if not argv or is_engine_command(argv):
         return ()
+    is_marked = any(word.partition("=")[0] in _MARKS for word in argv)
+    is_vllm = "vllm" in container.image.lower()
     if argv[0] == "serve":
-        return ("vllm", *argv)
-    if not any(word.partition("=")[0] in _MARKS for word in argv):
-        return ()
+        return ("vllm", *argv) if is_marked or is_vllm else ()
     is_program = argv[0].endswith((".sh", ".py")) or "bin/" in argv[0]
-    is_model = "/" in argv[0] and not is_program and "vllm" in container.image.lower()
-    return ("vllm", "serve", *argv) if argv[0].startswith("-") or is_model else ()
+    is_model = is_vllm and "/" in argv[0] and not is_program
+    has_entry = is_marked and (argv[0].startswith("-") or is_model)
+    return ("vllm", "serve", *argv) if has_entry else ()

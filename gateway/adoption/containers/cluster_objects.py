@@ -69,7 +69,7 @@ def objects_in(documents: Sequence[Document], file: str) -> tuple[ClusterObject,
 
 
 def pods_in(objects: Sequence[ClusterObject]) -> tuple[Pod, ...]:
-    """The pods of all objects, at most MAX_PODS.
+    """The pods of all objects, at most one more than MAX_PODS.
 
     They are found by their containers, wherever those stand, so custom resources with pod templates
     are read too. A StatefulSet gives every one of its pods a name, so each is a pod of its own.
@@ -80,7 +80,9 @@ def pods_in(objects: Sequence[ClusterObject]) -> tuple[Pod, ...]:
         for pod in pods:
             named = pod if len(pods) > 1 else replace(pod, name=one.name)
             found += _numbered(named)
-    return tuple(found[:MAX_PODS])
+        if len(found) > MAX_PODS:
+            break
+    return tuple(found[: MAX_PODS + 1])
 
 
 def _objects(file: str, document: Document, tree: Tree, path: Path) -> Iterator[ClusterObject]:

@@ -9,7 +9,7 @@ from gateway.adoption.codes import Code
 from gateway.adoption.containers.command_words import split_command
 from gateway.adoption.containers.compose_services import Service, services_of
 from gateway.adoption.containers.devices import npus_of
-from gateway.adoption.containers.docker_command import unread_devices, unread_ports
+from gateway.adoption.containers.docker_command import MAX_PORT_TEXTS, unread_devices, unread_ports
 from gateway.adoption.containers.following import follow_container
 from gateway.adoption.containers.manifest import Document, Tree
 from gateway.adoption.containers.mounts import read_volume
@@ -128,7 +128,7 @@ def _argv(
 def _ports(given: Sequence[Tree]) -> tuple[tuple[PortMap, ...], tuple[str, ...]]:
     found: dict[PortMap, None] = {}
     bad: list[str] = []
-    for item in given:
+    for item in given[:MAX_PORT_TEXTS]:
         if item is None:
             continue
         try:

@@ -15,7 +15,6 @@ from gateway.adoption.findings import Finding, Origin
 MAX_EXTENDS: Final = 8
 
 _REPLACED: Final = frozenset({"command", "entrypoint", "profiles", "env_file"})
-_OLD_KEYS: Final = frozenset({"image", "build", "command"})
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -32,8 +31,10 @@ class Service:
 
 def is_compose(tree: Tree) -> bool:
     """Whether a tree is a Compose file, of version 1 too, where services stand at the top."""
+    if "apiVersion" in mapping(tree) or "kind" in mapping(tree):
+        return False
     if isinstance(at(tree, "services"), dict):
-        return "apiVersion" not in mapping(tree)
+        return True
     return any(_is_old_service(value) for value in mapping(tree).values())
 
 
@@ -48,7 +49,7 @@ def services_of(documents: Sequence[Document], file: str) -> tuple[Service, ...]
 
 
 def _is_old_service(tree: Tree) -> bool:
-    return isinstance(tree, dict) and ("image" in tree or "build" in tree) and "kind" not in tree
+    return isinstance(tree, dict) and ("image" in tree or "build" in tree)
 
 
 def _services(document: Document, file: str) -> Iterator[Service]:
@@ -75,7 +76,7 @@ def _command_line(document: Document, path: Path, tree: Mapping[str, Tree]) -> i
         if not tree.get(key):
             continue
         for index, item in enumerate(items(tree[key])):
-            if "\n" in text(item).rstrip("\n"):
+            if document.is_block((*path, key, index)) or "\n" in text(item):
                 return document.text_line((*path, key, index))
         return document.text_line((*path, key))
     return 0

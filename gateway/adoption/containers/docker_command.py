@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -14,6 +15,9 @@ from gateway.adoption.containers.options import Parsed, read_options
 from gateway.adoption.containers.ports import read_ports
 from gateway.adoption.findings import Finding, Origin
 from gateway.adoption.sources import Container, PortMap
+
+MAX_PORT_TEXTS: Final = 1000
+"""More published ports than any container has; each may be a range."""
 
 _TOOLS: Final = frozenset({"docker", "podman", "nerdctl", "isula", "docker-compose"})
 _HOST_VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -154,7 +158,7 @@ def read_all_ports(texts: Iterable[str]) -> tuple[tuple[PortMap, ...], tuple[str
     """The ports of several texts without repetition, and the texts that can't be read."""
     found: dict[PortMap, None] = {}
     bad: list[str] = []
-    for text in texts:
+    for text in islice(texts, MAX_PORT_TEXTS):
         try:
             found.update(dict.fromkeys(read_ports(text)))
         except ValueError:
@@ -181,7 +185,9 @@ def is_bare_shell(argv: Sequence[str]) -> bool:
     """Whether `argv` is a shell that reads what somebody types."""
     if not argv or argv[0].rpartition("/")[2] not in _SHELLS:
         return False
-    return all(word.startswith("-") and "c" not in word for word in argv[1:])
+    return all(
+        word.startswith("--") or (word.startswith("-") and "c" not in word) for word in argv[1:]
+    )
 
 
 def _is_entered(parsed: Parsed, argv: Sequence[str]) -> bool:

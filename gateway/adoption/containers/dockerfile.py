@@ -14,8 +14,6 @@ from gateway.adoption.findings import Origin
 from gateway.adoption.shell.words import split_words
 from gateway.adoption.sources import Container, PortMap, Sighting
 
-MAX_LINES: Final = 20_000
-
 _INSTRUCTION: Final = re.compile(r"^\s*([A-Za-z]+)\s+(.*)$", re.DOTALL)
 _HERE: Final = re.compile(r"<<-?(['\"]?)(\w+)\1")
 _FROM: Final = re.compile(r"^(?:--\S+\s+)*(\S+)(?:\s+[Aa][Ss]\s+(\S+))?\s*$")
@@ -85,7 +83,7 @@ def instructions(text: str) -> Iterator[Instruction]:
     parts: list[str] = []
     first = 0
     ends: list[str] = []
-    for number, line in enumerate(text.split("\n")[:MAX_LINES], 1):
+    for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if ends:
             if stripped == ends[0]:

@@ -9,7 +9,6 @@ from gateway.adoption.codes import Code
 from gateway.adoption.containers.assumed_entry import with_entry
 from gateway.adoption.containers.docker_command import (
     DockerCall,
-    is_bare_shell,
     read_call,
     read_exec,
     read_run,
@@ -17,13 +16,15 @@ from gateway.adoption.containers.docker_command import (
 from gateway.adoption.containers.noticed import noticed
 from gateway.adoption.containers.relevance import Relevance, may_hold_engine, speaks_of_engines
 from gateway.adoption.containers.remote_command import Remote, read_remote
+from gateway.adoption.containers.transcript import LEAVE
+from gateway.adoption.containers.unknown_parts import with_name, without_unknown
 from gateway.adoption.engine.arguments import is_engine_command
 from gateway.adoption.findings import Finding, Origin
 from gateway.adoption.shell.script import Command, Script, read_argv, read_script
 from gateway.adoption.sources import Container, Launch, Sighting
 
 MAX_DEPTH: Final = 5
-MAX_INNER: Final = 300
+MAX_INNER: Final = 1000
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -68,7 +69,7 @@ def follow_text(
     follower = _Follower(file)
     script = read_script(text, file, environment=environment, first_line=first_line)
     sighting = follower.script(script, _HERE, is_meant=speaks_of_engines(text))
-    return Followed(sighting, tuple(follower.written))
+    return Followed(sighting + follower.end(), tuple(follower.written))
 
 
 def follow_argv(
@@ -82,7 +83,7 @@ def follow_argv(
     script = read_argv(argv, origin.file, environment=environment, line=origin.line)
     is_meant = speaks_of_engines(" ".join(argv))
     sighting = follower.script(script, Place(log_files=log_files), is_meant=is_meant)
-    return Followed(sighting, tuple(follower.written))
+    return Followed(sighting + follower.end(), tuple(follower.written))
 
 
 def follow_container(
@@ -94,17 +95,19 @@ def follow_container(
     `script` is followed in place of the container's command where that is known to be its meaning.
     """
     follower = _Follower(container.origin.file)
-    return follower.container(container, _HERE, Written("", 0), text_line, script)
+    sighting = follower.container(container, _HERE, Written("", 0), text_line, script)
+    return sighting + follower.end()
 
 
 class _Follower:
     """One source being followed, and how much of it there was."""
 
-    __slots__ = ("_file", "_inner", "written")
+    __slots__ = ("_file", "_inner", "_is_cut", "written")
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._inner = 0
+        self._is_cut = False
         self.written: list[Written] = []
 
     def __repr__(self) -> str:
@@ -113,8 +116,15 @@ class _Follower:
     def script(self, script: Script, place: Place, *, is_meant: bool) -> Sighting:
         found = Sighting()
         chosen: set[int] = set()
+        left: list[Place] = []
         for index, command in enumerate(script.commands):
+            if command.argv == (LEAVE,):
+                place = left.pop() if left else place
+                continue
+            before = place
             seen, place = self._command(command, place)
+            if place is not before:
+                left.append(before)
             if seen.launches or any(may_hold_engine(one) for one in seen.containers):
                 chosen.add(index)
             found += seen
@@ -160,7 +170,7 @@ class _Follower:
         """What one command starts, and where the next ones run.
 
         That changes where a shell is opened to type in, as in notes and transcripts: what follows
-        `docker exec -it NAME bash` or `ssh HOST` is meant for there.
+        `docker exec -it NAME bash` or `ssh HOST` is meant for there, until LEAVE.
         """
         argv = command.argv
         if is_engine_command(argv):
@@ -179,7 +189,7 @@ class _Follower:
 
     def _run(self, call: DockerCall, command: Command, place: Place) -> tuple[Sighting, Place]:
         started, findings = read_run(call, command.environment, command.origin)
-        container = started.container
+        container = without_unknown(started.container, command.unset)
         if not container.node:
             container = replace(container, node=place.host)
         found = self.container(container, _within(place, command), _stdin(command))
@@ -193,6 +203,7 @@ class _Follower:
 
     def _exec(self, call: DockerCall, command: Command, place: Place) -> tuple[Sighting, Place]:
         inside, findings = read_exec(call, command.environment, command.origin)
+        inside = with_name(inside, command.unset)
         there = replace(
             place,
             container=None,
@@ -210,7 +221,7 @@ class _Follower:
         if remote.argv:
             there = replace(place, container=None, container_name=remote.container_name)
             found = self._argv(remote.argv, _within(there, command), _NOTHING, line, stdin)
-            return found, there if is_bare_shell(remote.argv) and not stdin.text else place
+            return found, there if remote.is_entered and not stdin.text else place
         there = replace(place, host=remote.host or place.host)
         if remote.text and stdin.text:
             # `ssh HOST bash -s <<EOF`: the shell that is called there reads the input.
@@ -218,7 +229,7 @@ class _Follower:
             return self._argv(argv, _within(there, command), _NOTHING, line, stdin), place
         text, first_line = (remote.text, line) if remote.text else stdin
         if not text:
-            return Sighting(), there
+            return Sighting(), there if remote.is_entered else place
         inner = _within(there, command)
         if not self._may_go_on(inner):
             return Sighting(), place
@@ -245,9 +256,18 @@ class _Follower:
         )
         return self.script(script, place, is_meant=speaks_of_engines(" ".join(argv)))
 
+    def end(self) -> Sighting:
+        """Whether there was more than was followed."""
+        if not self._is_cut:
+            return Sighting()
+        limit = f"{MAX_INNER} commands in containers and on other hosts, {MAX_DEPTH} deep"
+        return Sighting(findings=(noticed(Code.SHELL_TOO_MUCH, Origin(self._file), limit=limit),))
+
     def _may_go_on(self, place: Place) -> bool:
         self._inner += 1
-        return place.depth <= MAX_DEPTH and self._inner <= MAX_INNER
+        may = place.depth <= MAX_DEPTH and self._inner <= MAX_INNER
+        self._is_cut = self._is_cut or not may
+        return may
 
 
 def _launch(command: Command, place: Place) -> Launch:

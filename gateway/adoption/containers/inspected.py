@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
+from gateway.adoption.codes import Code
 from gateway.adoption.containers.devices import npus_of
 from gateway.adoption.containers.docker_command import unread_devices
 from gateway.adoption.containers.following import follow_container
 from gateway.adoption.containers.manifest import Document, Tree
 from gateway.adoption.containers.mounts import read_volume
+from gateway.adoption.containers.noticed import noticed
 from gateway.adoption.containers.ports import map_ports
 from gateway.adoption.containers.relevance import may_hold_engine
 from gateway.adoption.containers.trees import at, is_on, items, mapping, pairs, text, texts
@@ -32,6 +34,11 @@ def read_inspected(document: Document, file: str) -> Sighting:
     found = Sighting()
     tree = document.tree
     given = items(tree) if isinstance(tree, list) else [tree]
+    if len(given) > MAX_CONTAINERS:
+        problem = f"more than {MAX_CONTAINERS} containers"
+        found += Sighting(
+            findings=(noticed(Code.MANIFEST_TOO_LARGE, Origin(file), problem=problem),)
+        )
     for index, item in enumerate(given[:MAX_CONTAINERS]):
         if isinstance(at(item, "Config"), dict):
             path = (index,) if isinstance(tree, list) else ()

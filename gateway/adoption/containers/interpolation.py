@@ -7,6 +7,8 @@ from typing import Final
 
 MAX_DEPTH: Final = 8
 MAX_UNCLOSED: Final = 16
+MAX_CHARS: Final = 65_536
+"""What a text may become; one that would be longer, as by doubling itself, stays as written."""
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _DOLLAR: Final = re.compile(rf"\$(?:\$|({_NAME})|\{{({_NAME})(:?[-?+]|\}}))?")
@@ -47,8 +49,14 @@ class _Interpolation:
         return f"<_Interpolation unset={list(self._unset)}>"
 
     def run(self, text: str, depth: int) -> Interpolated:
-        done = "".join(self._pieces(text, depth))
-        return Interpolated(done, tuple(self._unset), tuple(self._defaults))
+        pieces: list[str] = []
+        left = max(MAX_CHARS, len(text))
+        for piece in self._pieces(text, depth):
+            pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                return Interpolated(text)
+        return Interpolated("".join(pieces), tuple(self._unset), tuple(self._defaults))
 
     def _pieces(self, text: str, depth: int) -> Iterator[str]:
         at = 0
@@ -110,16 +118,17 @@ def expand_references(
     no variable stays as it is, for a shell. (Kubernetes, "Define dependent environment variables".)
     """
     unset: dict[str, None] = {}
-
-    def value(match: re.Match[str]) -> str:
+    pieces: list[str] = []
+    left = max(MAX_CHARS, len(text))
+    at = 0
+    for match in _REFERENCE.finditer(text):
         name = match[1]
-        if name is None:
-            return "$"
-        if name not in variables:
-            return match[0]
-        known = variables[name]
+        known = "$" if name is None else variables.get(name, match[0])
         if known is None:
             unset[name] = None
-        return known or ""
-
-    return _REFERENCE.sub(value, text), tuple(unset)
+        pieces += (text[at : match.start()], known or "")
+        at = match.end()
+        left -= len(pieces[-1])
+        if left < 0:
+            return text, ()
+    return "".join((*pieces, text[at:])), tuple(unset)

@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway.adoption.codes import Code
 from gateway.adoption.containers.cluster_objects import (
+    MAX_PODS,
     ClusterObject,
     Pod,
     objects_in,
@@ -17,7 +18,7 @@ from gateway.adoption.containers.noticed import noticed
 from gateway.adoption.containers.pod_containers import PodContainer, read_pod_container
 from gateway.adoption.containers.relevance import may_hold_engine
 from gateway.adoption.containers.trees import at, is_on, items, text, texts, whole
-from gateway.adoption.findings import Finding
+from gateway.adoption.findings import Finding, Origin
 from gateway.adoption.sources import Container, PortMap, Sighting
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
@@ -31,7 +32,13 @@ def read_kubernetes(documents: Sequence[Document], file: str) -> Sighting:
     """
     objects = objects_in(documents, file)
     found = Sighting()
-    for pod in pods_in(objects):
+    pods = pods_in(objects)
+    if len(pods) > MAX_PODS:
+        problem = f"more than {MAX_PODS} pods"
+        found += Sighting(
+            findings=(noticed(Code.MANIFEST_TOO_LARGE, Origin(file), problem=problem),)
+        )
+    for pod in pods[:MAX_PODS]:
         for index, tree in enumerate(items(pod.spec.get("containers"))):
             found += _read(pod, tree, (*pod.path, "containers", index), objects)
     return found

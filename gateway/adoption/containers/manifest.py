@@ -12,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 MAX_CHARS: Final = 1_000_000
 MAX_NODES: Final = 100_000
 MAX_DEPTH: Final = 60
-MAX_DOCUMENTS: Final = 200
+MAX_DOCUMENTS: Final = 2000
 
 Tree = None | str | list["Tree"] | dict[str, "Tree"]
 """Every scalar is its text as written, so that `22:22`, `0123` and `yes` stay what they are."""
@@ -57,6 +57,10 @@ class Document:
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 0)
+
+    def is_block(self, path: Path) -> bool:
+        """Whether the text at `path` is written as a `|` or `>`."""
+        return path in self.blocks
 
     def text_line(self, path: Path) -> int:
         """The line on which the text at `path` begins."""

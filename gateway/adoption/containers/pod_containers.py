@@ -182,7 +182,7 @@ def _text_line(pod: Pod, tree: Tree, path: Path) -> int:
     document = pod.owner.document
     for key in ("args", "command"):
         for index, item in enumerate(items(at(tree, key))):
-            if "\n" in text(item).rstrip("\n"):
+            if document.is_block((*path, key, index)) or "\n" in text(item):
                 return document.text_line((*path, key, index))
     for key in ("command", "args"):
         if texts(at(tree, key)):

@@ -9,8 +9,6 @@ from gateway.adoption.containers.following import follow_argv, follow_text
 from gateway.adoption.findings import Origin
 from gateway.adoption.sources import Launch, Sighting
 
-MAX_LINES: Final = 20_000
-
 _HEADER: Final = re.compile(r"^\s*(?:\S+\s+)*PID\s.*\b(?:CMD|COMMAND|ARGS)\s*$")
 _TIME: Final = r"(?:\d+-)?\d{1,3}:\d{2}(?::\d{2})?(?:\.\d{2})?"
 _FULL: Final = re.compile(rf"^\s*\S+\s+\d+\s+\d+\s+\d+\s+\S+\s+\S+\s+{_TIME}\s+(.+)$")
@@ -26,7 +24,7 @@ _ENGINE: Final = re.compile(r"\bvllm serve\b|vllm\.entrypoints|/vllm serve\b")
 
 def looks_like_processes(text: str) -> bool:
     """Whether lines of the text are processes: a header of `ps`, or engines behind numbers."""
-    lines = text.split("\n")[:MAX_LINES]
+    lines = text.split("\n")
     if any(_HEADER.match(line[:1000]) for line in lines[:5]):
         return True
     return any(_ENGINE.search(line) and _command(line) for line in lines)
@@ -40,7 +38,7 @@ def read_processes(text: str, file: str) -> Sighting:
     """
     found: dict[tuple[str, ...], Launch] = {}
     sighting = Sighting()
-    for number, line in enumerate(text.split("\n")[:MAX_LINES], 1):
+    for number, line in enumerate(text.split("\n"), 1):
         command = _command(line)
         if not command or not _ENGINE.search(command):
             continue

@@ -10,7 +10,7 @@ from gateway.adoption.findings import Finding
 from gateway.adoption.shell.script import Command
 from gateway.adoption.sources import Container
 
-_IMAGES: Final = ("vllm", "ascend", "npu", "mindie", "cann")
+_IMAGES: Final = ("vllm", "ascend", "mindie")
 _VARIABLES: Final = ("ASCEND_", "VLLM_", "HCCL_")
 _NEAR: Final = frozenset(
     {

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.adoption.containers.docker_command import is_bare_shell
 from gateway.adoption.containers.options import grammar, read_options
 
 _SSH: Final = grammar(
@@ -36,13 +37,15 @@ class Remote:
     """A command that runs on another machine or in a pod.
 
     A shell of `host` reads `text`, or its input where that is empty; a pod runs `argv`.
-    `container_name` is the pod's, without what its Deployment adds to it.
+    `container_name` is the pod's, without what its Deployment adds to it. With `is_entered` it is
+    a shell for somebody to type in, so what comes next is run there.
     """
 
     host: str = ""
     container_name: str = ""
     text: str = ""
     argv: tuple[str, ...] = ()
+    is_entered: bool = False
 
 
 def read_remote(argv: Sequence[str]) -> Remote | None:
@@ -59,13 +62,17 @@ def read_remote(argv: Sequence[str]) -> Remote | None:
 
 def _ssh(words: Sequence[str]) -> Remote | None:
     """Options may stand on both sides of the host; the words behind are joined by blanks."""
-    before = read_options(words, _SSH).words
+    parsed = read_options(words, _SSH)
+    before = parsed.words
     if not before:
         return None
     host = before[0].removeprefix("ssh://").rpartition("@")[2].partition("/")[0]
     if before[0].startswith("ssh://"):
         host = host.partition(":")[0]
-    return Remote(host, text=" ".join(read_options(before[1:], _SSH).words))
+    behind = read_options(before[1:], _SSH)
+    is_tunnel = parsed.has("N", "f", "n", "O") or behind.has("N", "f", "n", "O")
+    is_entered = not behind.words and not is_tunnel
+    return Remote(host, text=" ".join(behind.words), is_entered=is_entered)
 
 
 def _kubectl(words: Sequence[str]) -> Remote | None:
@@ -74,4 +81,6 @@ def _kubectl(words: Sequence[str]) -> Remote | None:
     if len(found) < 3 or found[0] != "exec":
         return None
     pod = found[1].rpartition("/")[2]
-    return Remote(container_name=_REPLICA.sub("", pod), argv=found[2:])
+    argv = found[2:]
+    name = _REPLICA.sub("", pod)
+    return Remote(container_name=name, argv=argv, is_entered=is_bare_shell(argv))

@@ -40,7 +40,7 @@ def kind_of(text: str, file: str) -> Kind:
     first = _first_line(text)
     if text.startswith("#!"):
         return Kind.SHELL
-    if first.startswith(("{", "[")) and _is_json(text):
+    if first.lstrip().startswith(("{", "[")) and _is_json(text):
         return Kind.JSON
     if name.endswith((".md", ".markdown")):
         return Kind.MARKDOWN

@@ -1,12 +1,15 @@
 """Commands as people show them: behind prompts, with output between, in Markdown's code blocks."""
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-MAX_BLOCKS: Final = 200
+MAX_BLOCKS: Final = 2000
 MAX_COMMAND_LINES: Final = 200
+
+LEAVE: Final = "leave-this-shell"
+"""Stands for an `exit` that was typed; no such command exists."""
 
 _COMMANDS: Final = (
     r"(?:sudo|docker|podman|nerdctl|kubectl|ssh|vllm|python[\d.]*|export|source|nohup|bash|cd)\s"
@@ -18,27 +21,30 @@ _PROMPT: Final = re.compile(
     r"|\$\s+)"
 )
 _ROOT: Final = re.compile(rf"^\s*#\s+(?={_COMMANDS})")
-_COMMAND: Final = re.compile(rf"^\s*{_COMMANDS}")
+_COMMAND: Final = re.compile(rf"^\s*(?:{_COMMANDS}|[A-Za-z_]\w*=|\.{{0,2}}/|\$)")
+_EXIT: Final = re.compile(r"^(?:exit|logout)(?=\s*$)", re.MULTILINE)
 _HERE: Final = re.compile(r"<<-?\s*\\?(['\"]?)(\w+)\1")
 _MORE: Final = re.compile(r"^\s*> ?")
 _FENCE: Final = re.compile(r"^(\s*(?:>\s?)*(?:[-*+]\s+|\d+[.)]\s+)?)(`{3,}|~{3,})\s*([^`]*)$")
 _SHELLS: Final = frozenset(
     {"sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "shellscript"}
 )
-_KINDS: Final = {
-    "yaml": "yaml",
-    "yml": "yaml",
-    "json": "json",
-    "ini": "unit",
-    "systemd": "unit",
-    "service": "unit",
-    "dockerfile": "dockerfile",
-    "docker": "dockerfile",
-    "text": "",
-    "txt": "",
-    "plaintext": "",
-    "log": "",
-}.items()
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "yaml": "yaml",
+        "yml": "yaml",
+        "json": "json",
+        "ini": "unit",
+        "systemd": "unit",
+        "service": "unit",
+        "dockerfile": "dockerfile",
+        "docker": "dockerfile",
+        "text": "",
+        "txt": "",
+        "plaintext": "",
+        "log": "",
+    }
+)
 
 
 class Block(NamedTuple):
@@ -87,7 +93,7 @@ def _kind(info: str) -> str:
         return ""
     if word in _SHELLS:
         return "shell"
-    return dict(_KINDS).get(word, "other")
+    return _KINDS.get(word, "other")
 
 
 def _without_indent(line: str, indent: str) -> str:
@@ -101,13 +107,13 @@ def _without_indent(line: str, indent: str) -> str:
 def without_prompts(text: str) -> str:
     """The text with prompts taken off; lines that are output are empty then.
 
-    A text without prompts stays as it is. `#` counts as root's prompt only where commands stand
-    behind it and nowhere else, since it begins comments too.
+    A text without prompts stays as it is. `#` counts as root's prompt only where the text begins
+    with it and commands stand nowhere else, since it begins comments too.
     """
     lines = text.split("\n")
     if any(_PROMPT.match(line) for line in lines):
         return "\n".join(_typed(lines, _PROMPT))
-    if not any(_ROOT.match(line) for line in lines):
+    if not _ROOT.match(text.lstrip()):
         return text
     typed = tuple(_typed(lines, _ROOT))
     pairs = zip(lines, typed, strict=True)
@@ -115,31 +121,68 @@ def without_prompts(text: str) -> str:
     return text if is_script else "\n".join(typed)
 
 
+def with_leaves(text: str) -> str:
+    """Commands as they were typed, with LEAVE for every `exit` and `logout`.
+
+    They leave the container or the host that was entered, not the whole of what was typed.
+    """
+    return _EXIT.sub(LEAVE, text)
+
+
 def _typed(lines: Sequence[str], prompt: re.Pattern[str]) -> Iterator[str]:
     """What was typed in each line, with the lines that go on with it."""
-    command: list[str] = []
+    command: _Typing | None = None
     for line in lines:
         if match := prompt.match(line):
-            command = [line[match.end() :]]
-        elif command:
-            command.append(_MORE.sub("", line, count=1))
+            command, text = _Typing(), line[match.end() :]
+        elif command is not None:
+            text = _MORE.sub("", line, count=1)
         else:
             yield ""
             continue
-        yield command[-1]
-        if len(command) >= MAX_COMMAND_LINES or not _goes_on("\n".join(command)):
-            command = []
+        yield text
+        if not command.takes_more(text):
+            command = None
 
 
-def _goes_on(command: str) -> bool:
-    """Whether a backslash, a quote or a here-document makes the next line a part of it."""
-    if command.rstrip("\r").endswith("\\"):
-        return True
-    lines = {line.strip() for line in command.split("\n")[1:]}
-    if any(here[2] not in lines for here in _HERE.finditer(command)):
-        return True
-    try:
-        shlex.split(command)
-    except ValueError:
-        return True
-    return False
+class _Typing:
+    """A command of which some lines were typed: the quote and the here-documents that are open."""
+
+    __slots__ = ("_ends", "_lines", "_quote")
+
+    def __init__(self) -> None:
+        self._ends: list[str] = []
+        self._quote = ""
+        self._lines = 0
+
+    def __repr__(self) -> str:
+        return f"<_Typing after {self._lines} lines>"
+
+    def takes_more(self, line: str) -> bool:
+        """Whether a backslash, a quote or a here-document makes the next line a part of it."""
+        self._lines += 1
+        line = line.rstrip("\r")
+        if self._ends:
+            if line.strip() == self._ends[0]:
+                del self._ends[0]
+            return bool(self._ends) and self._lines < MAX_COMMAND_LINES
+        if not self._quote:
+            self._ends = [here[2] for here in _HERE.finditer(line)]
+        self._quote = _open_quote(line, self._quote)
+        is_open = line.endswith("\\") or bool(self._quote or self._ends)
+        return is_open and self._lines < MAX_COMMAND_LINES
+
+
+def _open_quote(line: str, quote: str) -> str:
+    """The quote that is open at the end of a line, "" for none, if `quote` was at its start."""
+    at = 0
+    while at < len(line):
+        character = line[at]
+        at += 2 if character == "\\" and quote != "'" else 1
+        if character == quote:
+            quote = ""
+        elif not quote and character in "\"'":
+            quote = character
+        elif not quote and character == "#" and line[:at].endswith((" #", "\t#")):
+            break
+    return quote

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-MAX_LINES: Final = 20_000
-
 _SECTION: Final = re.compile(r"^\[([^\[\]]+)\]$")
 _ESCAPES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -62,7 +60,7 @@ class Unit:
 
 
 def read_unit(text: str) -> Unit:
-    """Read a unit file; what is no setting is skipped, and lines beyond MAX_LINES.
+    """Read a unit file; what is no setting is skipped.
 
     Comments may stand between continued lines. (systemd.syntax(7).)
     """
@@ -70,7 +68,7 @@ def read_unit(text: str) -> Unit:
     section = ""
     parts: list[str] = []
     first = 0
-    for number, raw in enumerate((*text.split("\n")[:MAX_LINES], ""), 1):
+    for number, raw in enumerate((*text.split("\n"), ""), 1):
         line = raw.strip()
         if line.startswith(("#", ";")) or (not line and not parts):
             continue

@@ -25,7 +25,10 @@ models:
 
 def test_every_code_is_explained():
     assert set(KINDS) == set(Code)
-    assert all(kind.meaning.endswith(".") and kind.remedy.endswith(".") for kind in KINDS.values())
+    for kind in KINDS.values():
+        for words in (kind.meaning, kind.remedy):
+            assert words.en.endswith(".")
+            assert words.zh.endswith("。")
 
 
 def test_problems_come_in_order_of_line_with_all_they_need():

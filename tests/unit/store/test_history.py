@@ -266,3 +266,10 @@ def test_many_writers(tmp_path: Path) -> None:
         f"{name}{number:011d}" for name in "abcd" for number in range(10)
     )
     assert all(history.text_of(str(entry.number)) for entry in entries)
+
+
+def test_a_change_of_comments_is_kept(folder: Path | None) -> None:
+    history = filled(folder, A)
+    history.add(text(A) + "# a comment\n", A, "x", 2.0)
+    assert kept(history) == [(1, A), (2, A)]
+    assert history.text_of(A) == text(A) + "# a comment\n"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from gateway.adoption.shell.budget import TooMuchError
@@ -10,6 +9,7 @@ from gateway.adoption.shell.syntax import Chars, Part, Word
 
 MAX_ALTERNATIVES: Final = 1024
 _MAX_NESTED: Final = 16
+_MAX_BRACES: Final = 200
 
 _NUMBERS: Final = re.compile(r"(-?[0-9]{1,9})\.\.(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 _LETTERS: Final = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?[0-9]{1,9}))?")
@@ -19,30 +19,11 @@ _PADDED: Final = re.compile(r"-?0[0-9]")
 _Item = str | Part
 
 
-class _Braces:
-    """Where the braces of one word close, and where the commas between them stand."""
-
-    def __init__(self, items: Sequence[_Item]) -> None:
-        self.closing: dict[int, int] = {}
-        self.commas: dict[int, list[int]] = {}
-        self.depth = 0
-        opened: list[int] = []
-        for index, item in enumerate(items):
-            if item == "{":
-                opened.append(index)
-                self.commas[index] = []
-                self.depth = max(self.depth, len(opened))
-            elif item == "," and opened:
-                self.commas[opened[-1]].append(index)
-            elif item == "}" and opened:
-                self.closing[opened.pop()] = index
-
-
 def expand_braces(word: Word) -> list[Word]:
     """The words that a word stands for, itself if no braces in it are to be expanded.
 
-    Braces come first in bash: `{a,b}` out of a variable's value stays. Raises TooMuchError above
-    `MAX_ALTERNATIVES` words.
+    Braces come first in bash: `{a,b}` out of a variable's value stays. What closes a brace is as in
+    braces.c of bash 5.2. Raises TooMuchError above `MAX_ALTERNATIVES` words, `_MAX_BRACES` braces.
     """
     if not any(isinstance(p, Chars) and not p.is_quoted and "{" in p.text for p in word.parts):
         return [word]
@@ -52,46 +33,73 @@ def expand_braces(word: Word) -> list[Word]:
             items.extend(part.text)
         else:
             items.append(part)
-    braces = _Braces(items)
-    if not braces.closing or braces.depth > _MAX_NESTED:
+    if "}" not in items:
         return [word]
-    return [Word(_parts(found), word.line) for found in _expand(items, 0, len(items), braces)]
+    if items.count("{") > _MAX_BRACES:
+        raise TooMuchError(f"{_MAX_BRACES} braces in a word")
+    return [Word(_parts(found), word.line) for found in _expand(items, 0)]
 
 
-def _expand(
-    items: Sequence[_Item], start: int, end: int, braces: _Braces
-) -> list[tuple[_Item, ...]]:
-    """All that `items[start:end]` stands for; each brace doubles the prefixes read so far."""
+def _expand(items: Sequence[_Item], depth: int) -> list[tuple[_Item, ...]]:
+    """All that `items` stand for; each brace multiplies the beginnings read so far."""
+    if depth > _MAX_NESTED:
+        raise TooMuchError(f"{_MAX_NESTED} nested braces")
     found: list[tuple[_Item, ...]] = [()]
-    index = start
-    plain = start
-    while index < end:
-        options = _options(items, index, braces) if items[index] == "{" else None
-        if options is None:
+    index = start = plain = 0
+    while index < len(items):
+        # `{}` at the beginning is how find and xargs name a file.
+        is_brace = items[index] == "{" and not (index == start and items[index + 1 :][:1] == ["}"])
+        closing = _closing(items, index) if is_brace else None
+        if closing is None:
             index += 1
             continue
-        before = tuple(items[plain:index])
-        if len(found) * len(options) > MAX_ALTERNATIVES:
-            raise TooMuchError(f"{MAX_ALTERNATIVES} words out of braces")
-        found = [prefix + before + option for prefix in found for option in options]
-        index = plain = braces.closing[index] + 1
-    rest = tuple(items[plain:end])
+        options = _options(items[index + 1 : closing], depth)
+        if options is not None:
+            before = tuple(items[plain:index])
+            if len(found) * len(options) > MAX_ALTERNATIVES:
+                raise TooMuchError(f"{MAX_ALTERNATIVES} words out of braces")
+            found = [prefix + before + option for prefix in found for option in options]
+            plain = closing + 1
+        index = start = closing + 1
+    rest = tuple(items[plain:])
     return [prefix + rest for prefix in found]
 
 
-def _options(
-    items: Sequence[_Item], opening: int, braces: _Braces
-) -> list[tuple[_Item, ...]] | None:
-    """What may stand for the braces that open here; None if they stand for themselves."""
-    closing = braces.closing.get(opening)
-    if closing is None:
-        return None
-    cuts = [opening, *braces.commas[opening], closing]
-    if len(cuts) == len((opening, closing)):
-        return _sequence(items[opening + 1 : closing])
+def _closing(items: Sequence[_Item], opening: int) -> int | None:
+    """What closes a brace: the first `}` on its level behind a comma or two dots."""
+    level = 0
+    has_border = False
+    for index in range(opening + 1, len(items)):
+        item = items[index]
+        if item == "}" and not level and has_border:
+            return index
+        if item == "{":
+            level += 1
+        elif item == "}":
+            level = max(0, level - 1)
+        elif not level and (item == "," or _are_dots(items, index)):
+            has_border = True
+    return None
+
+
+def _are_dots(items: Sequence[_Item], index: int) -> bool:
+    return items[index : index + 2] == [".", "."] and items[index + 2 : index + 3] != ["}"]
+
+
+def _options(items: Sequence[_Item], depth: int) -> list[tuple[_Item, ...]] | None:
+    """What may stand for braces with this content; None if they stand for themselves."""
+    if "," not in items:
+        return _sequence(items)
     options: list[tuple[_Item, ...]] = []
-    for before, after in pairwise(cuts):
-        options.extend(_expand(items, before + 1, after, braces))
+    level = start = 0
+    for index, item in enumerate((*items, ",")):
+        if item == "{":
+            level += 1
+        elif item == "}":
+            level = max(0, level - 1)
+        elif item == "," and (not level or index == len(items)):
+            options.extend(_expand(items[start:index], depth + 1))
+            start = index + 1
         if len(options) > MAX_ALTERNATIVES:
             raise TooMuchError(f"{MAX_ALTERNATIVES} words out of braces")
     return options

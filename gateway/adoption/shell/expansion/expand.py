@@ -227,7 +227,9 @@ class Expansion:
         if text and (p.name[0].isalnum() or p.name[0] == "_"):
             self.defaults[p.name, text] = None
         if kind == "=" and p.subscript is None:
+            # What stands here then is the variable, without the quotes of the default.
             self._shell.variables.assign(p.name, text)
+            return self._shown(Resolved((text,)), p)
         return found
 
     def _argument(self, word: Word, is_quoted: bool) -> list[Piece]:

@@ -1,10 +1,12 @@
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.containers.command_words import CommandWords, split_command
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,7 @@ def test_an_open_quote_is_told() -> None:
     assert split_command("a 'b c") == CommandWords(("a", "b c"), open_quote="'")
 
 
+@UNHURRIED
 @given(st.lists(st.text(alphabet="ab'\"\\ $|>;{}", min_size=1, max_size=6), max_size=6))
 def test_quoted_words_come_back(words: list[str]) -> None:
     assert split_command(shlex.join(words)).words == tuple(words)

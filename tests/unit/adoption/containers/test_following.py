@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.codes import Code
@@ -10,8 +10,11 @@ from gateway.adoption.containers.following import (
     follow_container,
     follow_text,
 )
+from gateway.adoption.containers.transcript import LEAVE
 from gateway.adoption.findings import Origin
 from gateway.adoption.sources import Container, Launch, Sighting
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def seen(text: str) -> Sighting:
@@ -89,6 +92,19 @@ def test_the_variables_of_a_container_reach_its_engine() -> None:
     assert launch.container.environment == {"A": "1", "B": "1"}
 
 
+def test_leaving_leads_back() -> None:
+    text = (
+        f"ssh n1\ndocker exec -it c bash\nvllm serve /a\n{LEAVE}\nvllm serve /b\n{LEAVE}\n"
+        f"vllm serve /c\n{LEAVE}\nvllm serve /d\n"
+    )
+    places = [(one.argv[2], one.container_name, one.host) for one in seen(text).launches]
+    assert places == [("/a", "c", "n1"), ("/b", "", "n1"), ("/c", "", ""), ("/d", "", "")]
+
+
+def test_a_tunnel_is_no_place_to_run_in() -> None:
+    assert one("ssh -fN -L 1:localhost:2 h\nvllm serve /m").host == ""
+
+
 def test_variables_do_not_leak_from_the_host_into_a_container_or_over_ssh() -> None:
     assert one("export A=1\ndocker exec n vllm serve /m").environment == {}
     assert one("export A=1\nssh h vllm serve /m").environment == {}
@@ -151,6 +167,36 @@ def test_texts_for_files_and_programs_are_handed_out() -> None:
     assert followed.sighting == Sighting()
 
 
+@pytest.mark.parametrize(
+    ("text", "image", "argv", "environment"),
+    [
+        ("docker run -e A=$X -e B=1 $IMAGE bash", "", ("bash",), {"B": "1"}),
+        ("docker run -e A=$X i vllm serve /m", "i", ("vllm", "serve", "/m"), {}),
+        ("docker run -e A= bash", "bash", (), {"A": ""}),
+    ],
+)
+def test_what_has_no_value_gives_nothing_to_a_container(
+    text: str, image: str, argv: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    (container,) = seen(text).containers
+    assert (container.image, container.argv) == (image, argv)
+    assert container.environment == environment
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("docker exec -d $CID bash -c 'vllm serve /m'", "$CID"),
+        ("docker exec $(docker ps -qf name=x) vllm serve /m", "$(docker ps -qf name=x)"),
+        ("docker exec -e A=$X n vllm serve /m", "n"),
+        ("C=n; docker exec $C vllm serve /m", "n"),
+    ],
+)
+def test_a_container_whose_name_is_not_known_is_one(command: str, name: str) -> None:
+    assert one(command).container_name == name
+    assert one(command).environment == {}
+
+
 def test_a_command_of_known_words_is_followed() -> None:
     origin = Origin("u.service", 7)
     argv = ("/usr/bin/docker", "run", "--name", "n", "i", "vllm", "serve", "/a b", "$X")
@@ -179,15 +225,38 @@ def test_what_nests_without_end_is_stopped() -> None:
     for _ in range(8):
         command = "docker exec n " + command
     assert seen(command).launches == ()
+    assert codes(command) == [Code.SHELL_TOO_MUCH]
     many = "docker exec n vllm serve /m\n" * (MAX_INNER + 50)
     assert len(seen(many).launches) == MAX_INNER
+    assert codes(many) == [Code.SHELL_TOO_MUCH]
 
 
+@UNHURRIED
 @given(
     st.lists(
         st.sampled_from(
-            ["docker", "run", "exec", "-it", "ssh", "h", "bash", "-c", "'", '"', "<<E", "\nE\n"]
-            + ["vllm", "serve", "|", ";", "$X", "kubectl", "--", "cat >f"]
+            [
+                "docker",
+                "run",
+                "exec",
+                "-it",
+                "ssh",
+                "h",
+                "bash",
+                "-c",
+                "'",
+                '"',
+                "<<E",
+                "\nE\n",
+                "vllm",
+                "serve",
+                "|",
+                ";",
+                "$X",
+                "kubectl",
+                "--",
+                "cat >f",
+            ]
         ),
         max_size=30,
     )

@@ -1,14 +1,17 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.containers.interpolation import (
+    MAX_CHARS,
     Interpolated,
     expand_references,
     interpolate,
 )
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 KNOWN = {"A": "x", "EMPTY": ""}
 
@@ -43,6 +46,17 @@ def test_compose_variables(text: str, result: Interpolated) -> None:
     assert interpolate(text, KNOWN) == result
 
 
+def test_a_text_that_doubles_itself_is_stopped() -> None:
+    value = "x"
+    for _ in range(60):
+        value = interpolate("$A$A", {"A": value}).text
+        assert len(value) <= MAX_CHARS
+    reference = "x"
+    for _ in range(60):
+        reference = expand_references("$(A)$(A)", {"A": reference})[0]
+        assert len(reference) <= MAX_CHARS
+
+
 def test_many_open_braces_take_no_time() -> None:
     text = "${A:-" * 40_000
     assert interpolate(text, {}).text == text
@@ -64,6 +78,7 @@ def test_kubernetes_references(text: str, expanded: str, unset: tuple[str, ...])
     assert expand_references(text, variables) == (expanded, unset)
 
 
+@UNHURRIED
 @given(st.text(alphabet="${}():-?+AB x", max_size=60))
 def test_any_text_is_read(text: str) -> None:
     interpolate(text, {"A": "1"})

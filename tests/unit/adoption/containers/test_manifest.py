@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.containers.manifest import (
@@ -11,6 +11,8 @@ from gateway.adoption.containers.manifest import (
     read_documents,
     read_json,
 )
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def trees(text: str) -> list[Tree]:
@@ -129,6 +131,7 @@ def test_what_is_no_json_is_refused(text: str) -> None:
         read_json(text)
 
 
+@UNHURRIED
 @given(st.text(alphabet="ab:-[]{}&*<>|'\"#! \n\t", max_size=80))
 def test_any_text_is_read_or_told(text: str) -> None:
     read_documents(text)

@@ -1,9 +1,11 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.containers.docker_options import CLIENT, EXEC, RUN
 from gateway.adoption.containers.options import Option, grammar, read_options
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 GRAMMAR = grammar("env publish name", "tty interactive rm", "e=env p=publish t=tty i=interactive")
 MIXED = grammar("name", "tty", "t=tty", is_mixed=True)
@@ -77,6 +79,7 @@ def test_no_option_is_both_a_switch_and_valued(table: object) -> None:
     assert {name for _, name in table.shorts} <= table.valued | table.switches
 
 
+@UNHURRIED
 @given(st.lists(st.text(alphabet="-=aepti ", max_size=6), max_size=8))
 def test_no_word_is_lost_or_made_up(words: list[str]) -> None:
     parsed = read_options(words, GRAMMAR)

@@ -1,9 +1,11 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.adoption.containers.ports import MAX_RANGE, map_ports, read_ports
 from gateway.adoption.sources import PortMap
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,7 @@ def test_the_parts_can_come_apart() -> None:
     assert map_ports("", "8000") == (PortMap(None, 8000),)
 
 
+@UNHURRIED
 @given(st.text(alphabet="0123456789.:-[]/tcpud", max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

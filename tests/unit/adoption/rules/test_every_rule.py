@@ -107,7 +107,8 @@ def test_every_trap_has_a_case_that_shows_it_and_one_that_nearly_does() -> None:
 
 def test_every_trap_has_texts() -> None:
     assert set(TRAP_TEXTS) == trap_codes()
-    assert {text.severity for text in TRAP_TEXTS.values()} == {Severity.TRAP, Severity.NOTE}
+    severities = {text.severity for text in TRAP_TEXTS.values()}
+    assert severities == {Severity.CONTRADICTION, Severity.TRAP, Severity.NOTE}
 
 
 def fields(template: str) -> set[str]:

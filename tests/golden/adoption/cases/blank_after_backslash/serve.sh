@@ -1,0 +1,2 @@
+vllm serve /models/Qwen3-8B --served-model-name q8 --port 8118 \ 
+  --max-num-seqs 8

@@ -1,0 +1,1 @@
+docker run -itd --net=host --privileged --name q32 -v /models:/models quay.io/ascend/vllm-ascend:v0.23.0-a3 bash -c "cd /models && ASCEND_RT_VISIBLE_DEVICES=0,1,2,3 vllm serve Qwen3-32B --served-model-name qwen3-32b -tp 4 --port 8200 --max-num-seqs 16"

@@ -1,0 +1,2 @@
+rsync -a /data /backup
+echo "vllm serve is started elsewhere"
