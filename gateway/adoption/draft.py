@@ -7,7 +7,7 @@ import yaml
 
 from gateway.adoption.candidate import Candidate, Fleet, Guess
 from gateway.adoption.findings import Finding
-from gateway.adoption.models import AdoptedModel, models_of, public_name
+from gateway.adoption.models import AdoptedModel, models_of, public_name, usable_text
 from gateway.adoption.telling import message_of
 from gateway.config.fields import MAX_COUNT
 from gateway.config.url import UrlProblem, parse_backend_url
@@ -99,10 +99,10 @@ def fields_of(candidate: Candidate) -> dict[str, Any]:
     known: dict[str, Any] = {
         "name": candidate.name,
         "url": url_of(candidate),
-        "served_name": _plain(candidate.served_name) or public_name(path),
-        "root": _plain(path) if path.startswith("/") else None,
+        "served_name": usable_text(candidate.served_name) or public_name(path),
+        "root": usable_text(path) if path.startswith("/") else None,
         "tier": "eager" if is_eager else None,
-        "node": _plain(candidate.node),
+        "node": usable_text(candidate.node),
         "npus": sorted({npu for npu in candidate.npus if 0 <= npu <= MAX_COUNT}) or None,
         "chip": None if candidate.chip is None else candidate.chip.value,
         "tensor_parallel": _count(candidate.tensor_parallel),
@@ -110,8 +110,8 @@ def fields_of(candidate: Candidate) -> dict[str, Any]:
         "capture_sizes": None if is_eager else sizes or None,
         "max_model_len": _count(candidate.max_model_len),
         "max_num_batched_tokens": _count(candidate.max_num_batched_tokens),
-        "quantization": _plain(candidate.quantization or ""),
-        "container": _plain(candidate.container.name if candidate.container else ""),
+        "quantization": usable_text(candidate.quantization or ""),
+        "container": usable_text(candidate.container.name if candidate.container else ""),
         "api_key_env": key_variable(candidate.name) if candidate.has_api_key else None,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
@@ -175,11 +175,6 @@ def _value(value: Any) -> str:
 def _count(number: int | None) -> int | None:
     """A number that a routing file takes; sources may hold any."""
     return number if number is not None and 0 < number <= MAX_COUNT else None
-
-
-def _plain(text: str) -> str:
-    """A text that a routing file takes: without control characters, and nothing around it."""
-    return "".join(ch for ch in text if ch.isprintable()).strip()
 
 
 def _flat(text: str) -> str:

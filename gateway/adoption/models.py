@@ -1,14 +1,14 @@
 """Which public models a fleet of candidates makes, and who serves each."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import category
 
 from gateway.adoption.candidate import Candidate, Fleet
 
 _MAX_NAME_CHARS: Final = 256
-_UNFIT: Final = re.compile(r"[\x00-\x1f\x7f]")
+_UNFIT: Final = ("Cc", "Cs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,12 @@ def models_of(fleet: Fleet) -> tuple[AdoptedModel, ...]:
 def public_name(served_name: str) -> str:
     """A name for clients: of a path only its last part."""
     last = served_name.rstrip("/").rsplit("/", 1)[-1]
-    return _UNFIT.sub("", last).strip()[:_MAX_NAME_CHARS] or "model"
+    return usable_text(usable_text(last)[:_MAX_NAME_CHARS]) or "model"
+
+
+def usable_text(text: str) -> str:
+    """A text as a routing file takes it: no control characters, no white space around it."""
+    return "".join(ch for ch in text if category(ch) not in _UNFIT).strip()
 
 
 def _key(candidate: Candidate) -> str:
@@ -72,7 +77,8 @@ def _adapters(fleet: Fleet, taken: set[str]) -> Iterator[AdoptedModel]:
     """LoRA adapters are models of their own, asked for by their names."""
     serving: dict[str, list[str]] = {}
     for candidate in fleet.candidates:
-        for lora in candidate.lora_names:
+        # A name that a routing file can't hold can't be asked for.
+        for lora in (name for name in candidate.lora_names if name and usable_text(name) == name):
             serving.setdefault(lora, []).append(candidate.name)
     for lora, backends in serving.items():
         name = public_name(lora)
