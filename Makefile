@@ -15,7 +15,7 @@ export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short \
-  test-load sim sim-short bench-routing bench-decisions clean
+  test-load sim sim-short reload-storm reload-storm-short bench-routing bench-decisions clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -74,6 +74,12 @@ chaos: venv ## Faults under load, every answer compared; writes docs/failures.md
 
 chaos-short: venv ## The same in about a minute, some faults only
 	@$(BIN)/python scripts/chaos.py --short
+
+reload-storm: venv ## 100 reloads under streaming load, then 50 a second; every answer looked at (2 minutes)
+	@$(BIN)/python scripts/reload_storm.py
+
+reload-storm-short: venv ## The same with 20 reloads (half a minute)
+	@$(BIN)/python scripts/reload_storm.py --short
 
 test-load: venv ## Placement under load: lies, KV pressure, overload, priorities, ablations (4 minutes)
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/load

@@ -91,7 +91,7 @@ async def _means(parts: Parts, config: RoutingConfig) -> _Means:
     environ = parts.environ
     keys, unset = await asyncio.to_thread(read_backend_keys, config.backends, environ)
     for backend, told in unset:
-        parts.events.add("warning", "backend_key_missing", backend=backend, reason=told)
+        parts.events.add("warning", "backend_key_missing", backend=backend, reason=told.en)
     news = [b for b in config.backends if b.enabled and not _is_open(parts, b)]
     try:
         return _Means(keys, await read_contexts(news))

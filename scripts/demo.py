@@ -45,9 +45,11 @@ class Part:
     def __init__(self, name: str, *arguments: str) -> None:
         self.name = name
         self.output = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 - closed in stop()
+        self.state = tempfile.TemporaryDirectory()  # removed in stop()
         self.process = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=ROOT,
+            env={**os.environ, "XDG_STATE_HOME": self.state.name},
             stdout=self.output,
             stderr=subprocess.STDOUT,
             # A group of its own: Ctrl-C reaches only the demo, which then stops its parts in order.
@@ -76,6 +78,7 @@ class Part:
                 self.process.kill()
                 self.process.wait()
         self.output.close()
+        self.state.cleanup()
 
 
 def say(text: str = "") -> None:

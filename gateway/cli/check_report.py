@@ -14,7 +14,7 @@ from gateway.config.load import Loaded
 from gateway.config.members import members
 from gateway.config.schema import RoutingConfig
 from gateway.fleet.account import Account
-from gateway.fleet.account_drift import Found, Weight
+from gateway.fleet.difference import Found, Weight
 from gateway.words import Language, Words
 
 _WEIGHTS: Final[Mapping[Weight, Words]] = MappingProxyType(
@@ -35,6 +35,7 @@ _ALIASES: Final = Words("; also called {names}", "；别名 {names}")
 _FALLBACKS: Final = Words("; then {names}", "；备用 {names}")
 _ASKED: Final = Words("asked: {name}: {told}", "已询问：{name}：{told}")
 _AS_CONFIGURED: Final = Words("as configured", "与路由文件一致")
+_DIFFERS_ONCE: Final = Words("1 difference", "1 处不一致")
 _DIFFERS: Final = Words("{count} differences", "{count} 处不一致")
 _DIFFERENCE: Final = Words(
     "{weight}: backend {backend}: {told} [{kind}]\n    {remedy}",
@@ -184,7 +185,8 @@ def _probed(probed: tuple[Probed, ...], language: Language) -> str:
     lines = []
     for one in probed:
         count = sum(found.weight is not Weight.NOTE for found in one.found)
-        told = (_DIFFERS if count else _AS_CONFIGURED).spoken(language).format(count=count)
+        template = (_AS_CONFIGURED, _DIFFERS_ONCE, _DIFFERS)[min(count, 2)]
+        told = template.spoken(language).format(count=count)
         facts = ", ".join(_seen(one.account))
         told = f"{told} ({facts})" if facts else told
         lines.append(_ASKED.spoken(language).format(name=one.backend.name, told=told))

@@ -6,7 +6,6 @@ from typing import Final
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import (
     DEFAULT_MAX_NUM_SEQS,
-    MAX_SIZES_310P_TP,
     default_capture_sizes,
     has_few_event_ids,
 )
@@ -40,34 +39,51 @@ def advice_of(backend: BackendConfig) -> Advice | None:
     largest = max((size for size in sizes if size <= seqs), default=0)
     if not largest or seqs <= largest:
         return None
-    given = "" if backend.max_num_seqs else " (the engine's default)"
-    given_zh = "" if backend.max_num_seqs else "（引擎默认值）"
-    option = f"--max-num-seqs {largest}"
-    other = _sizes_up_to(backend, seqs)
-    return Advice(
-        backend.name,
-        SEQS_TO_CAPTURE,
-        option,
-        Words(
-            f"max_num_seqs is {seqs}{given}, the largest captured size {largest}: with "
+    told = Words(
+        f"max_num_seqs is {seqs}, the largest captured size {largest}: with {largest + 1} "
+        "requests the whole batch runs eager, several times slower",
+        f"max_num_seqs 为 {seqs}，最大捕获尺寸为 {largest}：有 {largest + 1} 个请求时"
+        "整个批次都以 eager 方式执行，慢数倍",
+    )
+    if backend.max_num_seqs is None:
+        told = Words(
+            f"max_num_seqs is not given, so {seqs}, the largest captured size {largest}: with "
             f"{largest + 1} requests the whole batch runs eager, several times slower",
-            f"max_num_seqs 为 {seqs}{given_zh}，最大捕获尺寸为 {largest}：有 {largest + 1} 个请求时"
+            f"没有写 max_num_seqs，即 {seqs}，最大捕获尺寸为 {largest}：有 {largest + 1} 个请求时"
             "整个批次都以 eager 方式执行，慢数倍",
-        ),
-        Words(
-            f"Start it with {option}{f', or with {other}' if other else ''}.",
-            f"请用 {option} 启动{f'，或用 {other}' if other else ''}。",
-        ),
+        )
+    option = f"--max-num-seqs {largest}"
+    remedy = _remedy(option, _sizes_up_to(backend))
+    return Advice(backend.name, SEQS_TO_CAPTURE, option, told, remedy)
+
+
+def _remedy(option: str, sizes: tuple[int, ...]) -> Words:
+    if not sizes:
+        return Words(
+            f"Start it with {option}; the gateway keeps the others waiting.",
+            f"请用 {option} 启动；其余请求由网关排队。",
+        )
+    listed = f'"cudagraph_capture_sizes": [{", ".join(map(str, sizes))}]'
+    return Words(
+        f"Start it with {option}; the gateway keeps the others waiting. Or, to run more at once, "
+        f"write {listed} into its --compilation-config, if its memory is enough.",
+        f"请用 {option} 启动；其余请求由网关排队。如果要更多请求同时运行，"
+        f"可在 --compilation-config 中写 {listed}，前提是显存足够。",
     )
 
 
-def _sizes_up_to(backend: BackendConfig, seqs: int) -> str:
-    """The other way, where the chip has room for it: sizes that reach up to max_num_seqs."""
-    if seqs > _MOST_TO_CAPTURE:
-        return ""
-    sizes = sorted({*backend.capture_sizes, seqs})
-    if has_few_event_ids(backend) and len(sizes) > MAX_SIZES_310P_TP:
-        sizes = [max(1, seqs // 2), seqs]
-    if len(sizes) < 2:
-        return ""
-    return f"--compilation-config '{{\"cudagraph_capture_sizes\": {sizes}}}'"
+def _sizes_up_to(backend: BackendConfig) -> tuple[int, ...]:
+    """Sizes that reach up to max_num_seqs; empty where nobody chose that, or for a huge one.
+
+    A step costs as much as the size it is padded to, so large gaps are filled as the engine does
+    by itself. Where the chip has room for two sizes only they are max_num_seqs and half of it.
+    """
+    seqs = backend.max_num_seqs
+    if seqs is None or seqs > _MOST_TO_CAPTURE:
+        return ()
+    if has_few_event_ids(backend):
+        return (seqs // 2, seqs)
+    given = backend.capture_sizes
+    largest = max(given, default=0)
+    beyond = (size for size in default_capture_sizes(seqs) if size > largest)
+    return tuple(sorted({*given, *beyond, seqs}))

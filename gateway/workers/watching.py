@@ -9,8 +9,8 @@ from watchfiles import awatch
 # An editor writes in several steps: it is waited for a moment without any, but not for ever.
 _QUIET_MS: Final = 100
 _LONGEST_WAIT_MS: Final = 1000
-# Network file systems tell nobody of changes by others.
-_LOOK_ANYWAY_MS: Final = 5000
+# Network file systems tell nobody of changes by others, and nothing is told between two watches.
+_LOOK_ANYWAY_MS: Final = 1000
 _MOST_LINKS: Final = 16
 
 
@@ -38,14 +38,15 @@ async def changes_of(file: Path) -> AsyncIterator[None]:
 
 
 def watched_folders(file: Path) -> tuple[Path, ...]:
-    """The folders on the way to the file: its own, and those of what it is a link to.
+    """The folders on the way to the file: its own, and those of what it is a link to, resolved.
 
-    Where the folder is missing, the nearest one above it that exists.
+    Where a folder is missing, the nearest one above it that exists.
     """
     found: dict[Path, None] = {}
     place = file.absolute()
     for _ in range(_MOST_LINKS):
-        found[_existing(place.parent)] = None
+        # Resolved, so that a link to a folder that leads elsewhere is noticed.
+        found[_existing(place.parent).resolve()] = None
         if not place.is_symlink():
             break
         place = place.parent / place.readlink()

@@ -25,7 +25,7 @@ def spawn(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command,
             cwd=ROOT,
-            env=_environment(),
+            env=_environment(log.parent / "state"),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -124,11 +124,12 @@ def _dying_with_parent() -> Callable[[], None] | None:
     return ask
 
 
-def _environment() -> dict[str, str]:
+def _environment(state: Path) -> dict[str, str]:
     """This process's environment, without settings of another gateway and without proxies."""
     own = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("ASCEND_GATEWAY_") and not name.lower().endswith("_proxy")
     }
-    return {**own, "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "no_proxy": "*"}
+    fixed = {"PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "no_proxy": "*"}
+    return {**own, **fixed, "XDG_STATE_HOME": str(state)}

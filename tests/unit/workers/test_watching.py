@@ -118,3 +118,15 @@ def test_the_folders_of_links_end(tmp_path: Path, loop: bool) -> None:
 
 def test_a_missing_folder_is_waited_for_above_it(tmp_path: Path) -> None:
     assert watched_folders(tmp_path / "no" / "such" / "routing.yaml") == (tmp_path,)
+
+
+async def test_a_file_behind_a_link_that_turned_is_still_seen(tmp_path: Path) -> None:
+    """Written in place, in the folder that the link leads to now."""
+    config_map(tmp_path, "a", "1")()
+    file = tmp_path / "routing.yaml"
+    file.symlink_to("..data/routing.yaml")
+    assert watched_folders(file) == (tmp_path, tmp_path / "..1")
+    async with watching(file) as watched:
+        await watched.until_seen(config_map(tmp_path, "b", "2"))
+        await watched.until_seen(lambda: file.write_text("c"))
+        assert watched_folders(file) == (tmp_path, tmp_path / "..2")
