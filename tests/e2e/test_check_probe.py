@@ -60,7 +60,7 @@ async def test_each_difference_is_found(tmp_path: Path) -> None:
             ("short", "shorter_context", "warning"),
             ("eager", "eager_instead_of_graph", "error"),
             ("slow", "probably_eager", "warning"),
-            ("gone", "not_asked", "error"),
+            ("gone", "unreachable", "error"),
         }
         assert {one["option"] for one in report["advice"]} == {"--max-num-seqs 4"}
         accounts = {one["name"]: one["account"] for one in report["backends"]}
