@@ -1,7 +1,9 @@
 """Everything that was read and asked, put together: a fleet of candidates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from posixpath import basename
+from types import MappingProxyType
 
 from gateway.adoption.addresses import Address, address_in, address_of, machine_of
 from gateway.adoption.assembling import assemble, of_account
@@ -20,20 +22,26 @@ _STILL_KNOWN = (TroubleKind.UNHEALTHY,)
 
 
 def merge(
-    sighting: Sighting, accounts: Sequence[Account] = (), *, host: str = "127.0.0.1"
+    sighting: Sighting,
+    accounts: Sequence[Account] = (),
+    *,
+    host: str = "127.0.0.1",
+    configs: Mapping[str, str] = MappingProxyType({}),
 ) -> Fleet:
     """The fleet that all sources together show; `host` is where none of them tells the machine.
+
+    `configs` are the texts of files, by name, that an engine's --config may mean.
 
     Names are given to all at the end. Of two that claim one address or one NPU of a machine, the
     later one is disabled.
     """
-    paired = pair(sighting)
+    paired = pair(sighting, configs)
     starts = paired.starts
     addresses = [address_of(start, paired.containers, host) for start in starts]
     logs, left = logs_of(starts, sighting.logs)
     usable = [one for one in accounts if _is_usable(one)]
     running, lone = accounts_of(starts, addresses, usable)
-    findings = [*sighting.findings, *paired.findings]
+    findings = [*_of_sources(sighting, starts), *paired.findings]
     findings += [finding for start in starts for finding in start.findings]
     findings += [_unmatched(log, fitting) for log, fitting in left]
     findings += [_failed(one) for one in accounts if not _is_usable(one)]
@@ -52,6 +60,14 @@ def merge(
     findings += _guesses(named)
     findings += _two_ports(named)
     return Fleet(named, paired.left, tuple(log for log, _ in left), tuple(findings))
+
+
+def _of_sources(sighting: Sighting, starts: Sequence[Start]) -> Iterator[Finding]:
+    """What was noticed while reading; a file that an engine's --config means is not empty."""
+    used = {basename(start.arguments.config_file or "") for start in starts}
+    for finding in sighting.findings:
+        if finding.code is not Code.NOTHING_FOUND or basename(finding.origin.file) not in used:
+            yield finding
 
 
 def _is_usable(account: Account) -> bool:

@@ -1,7 +1,8 @@
 """Which launch runs in which container."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from gateway.adoption.candidate import Guess
 from gateway.adoption.codes import Code
@@ -22,7 +23,7 @@ class Paired:
     findings: tuple[Finding, ...]
 
 
-def pair(sighting: Sighting) -> Paired:
+def pair(sighting: Sighting, configs: Mapping[str, str] = MappingProxyType({})) -> Paired:
     """Every launch with its container, each launch once.
 
     A launch names its container, or is its command. One that does neither is paired with a
@@ -30,7 +31,7 @@ def pair(sighting: Sighting) -> Paired:
     ports; and no engine is known to run there.
     """
     containers, findings = _distinct(sighting.containers)
-    starts = [start_of(launch) for launch in sighting.launches]
+    starts = [start_of(launch, configs) for launch in sighting.launches]
     silent = [start for start in starts if _silence(start)]
     findings = (*findings, *(_headless(start) for start in silent))
     named = (_in_named(start, containers) for start in starts if not _silence(start))

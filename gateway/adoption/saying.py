@@ -1,6 +1,5 @@
 """What sources say of one fact, which of them wins, and how it is told that they differ."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -8,7 +7,6 @@ from typing import Generic, TypeVar
 from gateway.adoption.codes import Code
 from gateway.adoption.findings import Finding, Origin
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -18,14 +16,6 @@ class Saying(Generic[T_co]):
 
     value: T_co
     place: str
-
-
-def first_of(sayings: Iterable[Saying[T | None]]) -> T | None:
-    """The value of the first source that says anything; an empty text or list says nothing."""
-    for one in sayings:
-        if says(one.value):
-            return one.value
-    return None
 
 
 def says(value: object) -> bool:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from posixpath import basename
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from gateway.adoption.engine.arguments import EngineArguments, read_arguments
+from gateway.adoption.engine.config_file import read_config_file
 from gateway.adoption.findings import Finding, Origin
 from gateway.adoption.rules.device_list import read_devices
 from gateway.adoption.rules.reading import eager_option
@@ -83,9 +85,17 @@ def visible_in(environment: Mapping[str, str]) -> tuple[int, ...] | None:
     return None if text is None else tuple(dict.fromkeys(read_devices(text).meant))
 
 
-def start_of(launch: Launch) -> Start:
-    """The start of a launch, in its own container if it is that one's command."""
+def start_of(launch: Launch, configs: Mapping[str, str] = MappingProxyType({})) -> Start:
+    """The start of a launch, in its own container if it is that one's command.
+
+    `configs` are the texts of files, by name, that a --config may mean.
+    """
     arguments, findings = read_arguments(launch)
+    name = basename(arguments.config_file or "")
+    if name in configs:
+        words, noticed = read_config_file(configs[name], name)
+        arguments, findings = read_arguments(launch, words)
+        findings = (*findings, *noticed)
     return Start(launch, arguments, launch.container, findings, (launch.origin,))
 
 

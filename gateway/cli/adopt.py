@@ -8,12 +8,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from gateway.adoption.candidate import Fleet
 from gateway.adoption.draft import draft
-from gateway.adoption.findings import Finding
 from gateway.adoption.merging import merge
 from gateway.adoption.rules import traps_of
-from gateway.adoption.sources import Sighting
 from gateway.adoption.telling import in_order, severity_of
 from gateway.adoption.texts import Severity
 from gateway.cli.adopt_log import logs_json, logs_text
@@ -149,12 +146,12 @@ def log(
     if scripts:
         _adopt(ctx, (*scripts, *files), addresses=(), api_key_env=None, limit_s=_LIMIT_S, **options)
     language: Language = options["language"]
-    sighting, _, failed = read_all(files)
-    _refuse_unreadable(ctx, failed, language)
-    findings = in_order(sighting.findings)
+    sources = read_all(files)
+    _refuse_unreadable(ctx, sources.failed, language)
+    logs, findings = sources.sighting.logs, in_order(sources.sighting.findings)
     show = logs_json if options["form"] == "json" else logs_text
-    click.echo(show(sighting.logs, findings, language))
-    ctx.exit(0 if sighting.logs else 1)
+    click.echo(show(logs, findings, language))
+    ctx.exit(0 if logs else 1)
 
 
 def _adopt(
@@ -171,14 +168,16 @@ def _adopt(
     strict: bool,
     language: Language,
 ) -> None:
-    sighting, names, failed = read_all(files)
-    _refuse_unreadable(ctx, failed, language)
+    sources = read_all(files)
+    _refuse_unreadable(ctx, sources.failed, language)
     if output is not None and output.exists() and not force:
         click.echo(_EXISTS.spoken(language).format(file=output), err=True)
         ctx.exit(2)
-    fleet, findings = _put_together(sighting, _asked(addresses, api_key_env, limit_s), host)
-    sources = (*names, *addresses)
-    made = draft(fleet, sources, language) if fleet.candidates else None
+    accounts = _asked(addresses, api_key_env, limit_s)
+    fleet = merge(sources.sighting, accounts, host=host, configs=sources.configs)
+    findings = in_order((*fleet.findings, *traps_of(fleet)))
+    names = (*sources.names, *addresses)
+    made = draft(fleet, names, language) if fleet.candidates else None
     if form == "json":
         click.echo(as_json(fleet, findings, made, language))
     else:
@@ -189,13 +188,6 @@ def _adopt(
         _write(ctx, output, made, language)
     is_bad = strict and any(severity_of(finding) in _BAD for finding in findings)
     ctx.exit(1 if made is None or is_bad else 0)
-
-
-def _put_together(
-    sighting: Sighting, accounts: tuple[Account, ...], host: str
-) -> tuple[Fleet, tuple[Finding, ...]]:
-    fleet = merge(sighting, accounts, host=host)
-    return fleet, in_order((*fleet.findings, *traps_of(fleet)))
 
 
 def _asked(

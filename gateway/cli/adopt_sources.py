@@ -1,7 +1,7 @@
 """The files that `adopt` reads: folders, pipes and any encoding, within bounds."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -15,6 +15,22 @@ from gateway.cli.diagnose import encoding_of
 _MAX_BYTES: Final = 64 * 1024 * 1024
 _MOST_FILES: Final = 1000
 _HEAD: Final = 1 << 16
+_YAML: Final = (".yaml", ".yml")
+_MAX_CONFIG_CHARS: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What all files show, their names, and those that could not be read.
+
+    `configs` are the texts of YAML files, by name, that show nothing by themselves: an engine's
+    --config may mean them.
+    """
+
+    sighting: Sighting
+    names: tuple[str, ...]
+    failed: tuple["Unreadable", ...]
+    configs: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +41,10 @@ class Unreadable:
     why: str
 
 
-def read_all(files: tuple[Path, ...]) -> tuple[Sighting, tuple[str, ...], tuple[Unreadable, ...]]:
-    """What all files show, the names of those that were read, and those that could not be.
-
-    A folder stands for the files in it and below, at most 1000 of them; `-` for standard input.
-    """
-    found, names, failed = Sighting(), [], []
+def read_all(files: tuple[Path, ...]) -> Sources:
+    """Reads all files; a folder stands for the files in it and below, at most 1000 of them, and
+    `-` for standard input."""
+    found, names, failed, configs = Sighting(), [], [], {}
     for file in _spread(files):
         name = click.format_filename(file)
         try:
@@ -39,8 +53,12 @@ def read_all(files: tuple[Path, ...]) -> tuple[Sighting, tuple[str, ...], tuple[
             failed.append(Unreadable(name, error.strerror or str(error)))
             continue
         names.append(name)
-        found += read_source(text, name)
-    return found, tuple(names), tuple(failed)
+        seen = read_source(text, name)
+        is_empty = not (seen.launches or seen.containers or seen.logs)
+        if is_empty and file.suffix in _YAML and len(text) <= _MAX_CONFIG_CHARS:
+            configs[file.name] = text
+        found += seen
+    return Sources(found, tuple(names), tuple(failed), configs)
 
 
 def _spread(files: tuple[Path, ...]) -> Iterator[Path]:

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from gateway.adoption.merging import merge
-
 from gateway.adoption.draft import draft
+from gateway.adoption.merging import merge
 from gateway.adoption.reading import read_source
 from gateway.adoption.rules import traps_of
 from gateway.adoption.sources import Sighting

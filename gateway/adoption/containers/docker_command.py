@@ -44,11 +44,6 @@ class DockerCall:
         """Whether it makes a container."""
         return self.verb in _RUNS
 
-    @property
-    def is_exec(self) -> bool:
-        """Whether it runs a command in a container that is there."""
-        return self.verb == "exec"
-
 
 @dataclass(frozen=True, slots=True)
 class Inside:

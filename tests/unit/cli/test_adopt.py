@@ -144,3 +144,14 @@ def test_nobody_answers() -> None:
     result = run("probe", "http://127.0.0.1:1", "--lang", "en")
     assert result.exit_code == 1
     assert "account_failed" in result.stderr
+
+
+def test_the_file_of_an_engines_config_is_taken_if_it_is_given(tmp_path: Path) -> None:
+    script, config = tmp_path / "serve.sh", tmp_path / "engine.yaml"
+    script.write_text("vllm serve /models/Qwen3-8B --config /etc/vllm/engine.yaml --port 8100\n")
+    config.write_text("served-model-name: q8\nmax-num-seqs: 8\nport: 9\n")
+    result = run("script", script, config)
+    assert "nothing_found" not in result.stderr
+    (backend,) = yaml.safe_load(result.stdout)["backends"]
+    assert (backend["served_name"], backend["max_num_seqs"]) == ("q8", 8)
+    assert backend["url"] == "http://127.0.0.1:8100"

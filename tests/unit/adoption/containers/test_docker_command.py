@@ -206,7 +206,7 @@ def test_exec(
     caller = {"A": "caller"}
     call = read_call(command.split(), caller)
     assert call is not None
-    assert call.is_exec
+    assert call.verb == "exec"
     inside, findings = read_exec(call, caller, ORIGIN)
     assert (inside.container_name, inside.argv) == (name, argv)
     assert (inside.environment, inside.is_entered) == (environment, is_entered)
