@@ -64,7 +64,7 @@ def good() -> Storm:
     pair = Pair((0.1,) * 100, (0.1,) * 100)
     return Storm(
         seed=1,
-        mode="short",
+        mode="full",
         planned=2,
         log=Log(
             done=2,
@@ -91,6 +91,13 @@ def test_a_good_run_misses_nothing_and_is_json() -> None:
     assert told["requests"] == 300
     assert all(goal["met"] for goal in told["goals"])
     assert "all goals met" in summary(storm)
+
+
+def test_a_short_run_states_latencies_and_judges_none() -> None:
+    storm = good()
+    storm.mode = "short"
+    assert not any("p99" in goal.name for goal in goals(storm))
+    assert as_json(storm)["latency_ms"]["gap"]["ratio_p99"] == 1.0
 
 
 def test_a_run_that_did_nothing_misses_what_it_could_not_show() -> None:
