@@ -42,7 +42,7 @@ demo: venv ## An emulated fleet of four backends and the gateway on this machine
 	@$(BIN)/python scripts/demo.py --port $(DEMO_PORT) $(if $(filter-out 0,$(DEMO_EXIT)),--check-and-exit)
 
 test: check ## Everything that must pass: style, types, import rules, tests (under 6 minutes)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
 
 check: venv ## Style, types and import rules, without tests
 	$(BIN)/ruff check

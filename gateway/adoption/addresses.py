@@ -57,6 +57,19 @@ def address_in(url: str) -> Address | None:
     return Address(read.scheme, read.host, read.port, read.prefix)
 
 
+def confirmed_at(address: Address, seen: Address) -> Address:
+    """The address of an engine whose running server was asked: nothing of it is a guess."""
+    return replace(
+        address,
+        scheme=seen.scheme,
+        host=seen.host,
+        port=seen.port,
+        prefix=seen.prefix,
+        is_host_guessed=False,
+        guesses=(),
+    )
+
+
 def address_of(start: Start, containers: Sequence[Container], host: str) -> Address:
     """Where an engine is reached, as its command and its container say it.
 

@@ -150,6 +150,4 @@ class Code(StrEnum):
     CAPTURE_TRUNCATED = "capture_truncated"
     KV_BELOW_BATCH = "kv_below_batch"
     NAME_MISSING = "name_missing"
-    OTHER_ROOT = "other_root"
-    SHORTER_CONTEXT = "shorter_context"
     OTHER_VERSION = "other_version"

@@ -64,7 +64,7 @@ def _settled(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]
     npus: dict[tuple[str, int], str] = {}
     for candidate in candidates:
         address = parse_backend_url(url_of(candidate)).listener
-        node = (candidate.node or address[0]).casefold()
+        node = (usable_text(candidate.node) or address[0]).casefold()
         own = [(node, npu) for npu in candidate.npus]
         other = candidate.disabled_by or addresses.get(address) or _first(npus, own)
         if not other:

@@ -4,21 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from posixpath import basename
 from types import MappingProxyType
+from typing import Final
 
-from gateway.adoption.addresses import Address, address_in, address_of, machine_of
-from gateway.adoption.assembling import assemble, of_account
+from gateway.adoption.addresses import Address, address_in, address_of
+from gateway.adoption.assembling import Assembled, assemble, of_account
 from gateway.adoption.candidate import Candidate, Fleet
 from gateway.adoption.codes import Code
+from gateway.adoption.conflicts import disable_colliding, guesses_told, two_ports
 from gateway.adoption.findings import Finding, Origin
-from gateway.adoption.matching import accounts_of, logs_of
+from gateway.adoption.matching import LeftLog, accounts_of, logs_of
 from gateway.adoption.naming import Served, names_for
 from gateway.adoption.pairing import pair
-from gateway.adoption.sources import EngineLog, Sighting
+from gateway.adoption.promises import Promise, promise_of, promise_of_account
+from gateway.adoption.sources import Sighting
 from gateway.adoption.starts import Start
 from gateway.config.vocabulary import Tier
 from gateway.fleet.account import Account, TroubleKind
 
-_STILL_KNOWN = (TroubleKind.UNHEALTHY,)
+_STILL_KNOWN: Final = (TroubleKind.UNHEALTHY,)
 
 
 def merge(
@@ -33,33 +36,32 @@ def merge(
     `configs` are the texts of files, by name, that an engine's --config may mean.
 
     Names are given to all at the end. Of two that claim one address or one NPU of a machine, the
-    later one is disabled.
+    later one is disabled, but never one that runs for one that was not seen to.
     """
     paired = pair(sighting, configs)
     starts = paired.starts
     addresses = [address_of(start, paired.containers, host) for start in starts]
-    logs, left = logs_of(starts, sighting.logs)
     usable = [one for one in accounts if _is_usable(one)]
     running, lone = accounts_of(starts, addresses, usable)
+    promises = [*map(promise_of, starts), *map(promise_of_account, lone)]
+    logs, left = logs_of(promises, sighting.logs)
     findings = [*_of_sources(sighting, starts), *paired.findings]
-    findings += [finding for start in starts for finding in start.findings]
-    findings += [_unmatched(log, fitting) for log, fitting in left]
+    findings += [_unmatched(one, promises) for one in left]
     findings += [_failed(one) for one in accounts if not _is_usable(one)]
-    candidates: list[Candidate] = []
-    for account in lone:
+    found: list[Assembled] = []
+    for number, account in enumerate(lone, len(starts)):
         address = address_in(account.url)
         if address is not None:
-            candidates.append(of_account(account, address))
+            found.append(of_account(account, address, logs.get(number)))
             findings += _other_model(account, address, starts, addresses)
-    # What runs comes first, so that of two that collide it is the one that stays.
     for index, (start, address) in enumerate(zip(starts, addresses, strict=True)):
-        candidate, differences = assemble(start, address, logs.get(index), running.get(index))
-        candidates.append(candidate)
-        findings += differences
-    named = _settled(_named(candidates))
-    findings += _guesses(named)
-    findings += _two_ports(named)
-    return Fleet(named, paired.left, tuple(log for log, _ in left), tuple(findings))
+        found.append(assemble(start, address, logs.get(index), running.get(index)))
+    named = disable_colliding(tuple(_named([one.candidate for one in found])))
+    for candidate, one in zip(named, found, strict=True):
+        findings += [replace(finding, backend=candidate.name) for finding in one.findings]
+    findings += guesses_told(named)
+    findings += two_ports(named)
+    return Fleet(named, paired.left, tuple(one.log for one in left), tuple(findings))
 
 
 def _of_sources(sighting: Sighting, starts: Sequence[Start]) -> Iterator[Finding]:
@@ -82,10 +84,10 @@ def _failed(account: Account) -> Finding:
     return Finding(Code.ACCOUNT_FAILED, Origin(account.url), values)
 
 
-def _unmatched(log: EngineLog, fitting: Sequence[Start]) -> Finding:
-    names = ", ".join(start.served_names[0] for start in fitting if start.served_names)
-    values = {"count": str(len(fitting)), "names": names or "-"}
-    return Finding(Code.LOG_NOT_MATCHED, log.origin, values)
+def _unmatched(left: LeftLog, promises: Sequence[Promise]) -> Finding:
+    names = ", ".join(name for i in left.fitting for name in promises[i].names[:1])
+    values = {"count": str(len(left.fitting)), "names": names or "-"}
+    return Finding(Code.LOG_NOT_MATCHED, left.log.origin, values)
 
 
 def _other_model(
@@ -112,55 +114,3 @@ def _named(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
     ]
     for candidate, name in zip(candidates, names_for(served), strict=True):
         yield replace(candidate, name=name)
-
-
-def _settled(candidates: Iterator[Candidate]) -> tuple[Candidate, ...]:
-    """Each with the name of the earlier one that it can't run beside."""
-    settled: list[Candidate] = []
-    for candidate in candidates:
-        other = next((o for o in settled if not o.disabled_by and _collide(o, candidate)), None)
-        settled.append(replace(candidate, disabled_by=other.name if other else ""))
-    return tuple(settled)
-
-
-def _collide(one: Candidate, other: Candidate) -> bool:
-    is_same_port = one.port == other.port and machine_of(one.host) == machine_of(other.host)
-    nodes = [machine_of(c.node or c.host) for c in (one, other)]
-    return is_same_port or (nodes[0] == nodes[1] and bool(set(one.npus) & set(other.npus)))
-
-
-def _guesses(candidates: Sequence[Candidate]) -> Iterator[Finding]:
-    for candidate in candidates:
-        for guess in candidate.guesses:
-            yield Finding(guess.code, candidate.origin, guess.values, candidate.name)
-    assumed = [c for c in candidates if c.is_host_guessed]
-    if assumed:
-        names = ", ".join(c.name for c in assumed)
-        values = {"names": names, "host": assumed[0].host}
-        yield Finding(Code.HOST_ASSUMED, assumed[0].origin, values)
-
-
-def _two_ports(candidates: Sequence[Candidate]) -> Iterator[Finding]:
-    """Two sources that put one model at two ports of a machine, on the same NPUs or on none."""
-    for index, other in enumerate(candidates):
-        for one in candidates[:index]:
-            if not _is_same_model(one, other) or one.origin.file == other.origin.file:
-                continue
-            if one.port == other.port or machine_of(one.host) != machine_of(other.host):
-                continue
-            if one.npus and other.npus and not set(one.npus) & set(other.npus):
-                continue
-            values = {
-                "model": other.served_name,
-                "host": other.host,
-                "here": str(one.origin),
-                "port": str(one.port),
-                "there": str(other.origin),
-                "other_port": str(other.port),
-            }
-            yield Finding(Code.MODEL_AT_TWO_PORTS, other.origin, values, other.name)
-
-
-def _is_same_model(one: Candidate, other: Candidate) -> bool:
-    is_same_tier = one.tier is other.tier
-    return is_same_tier and bool(set(one.served_names) & set(other.served_names))

@@ -120,8 +120,10 @@ MERGING: Final[Texts] = MappingProxyType(
         Code.LOG_NOT_MATCHED: Text(
             Severity.NOTE,
             Words(
-                "this log was left out: {count} of the backends fit it equally well ({names})",
-                "未使用这份日志：有 {count} 个后端与它同样相符（{names}）",
+                "this log was not used: {count} backends fit it ({names}), and a log is taken "
+                "only where it is exactly one, which has no other log yet",
+                "未使用这份日志：与它相符的后端有 {count} 个（{names}）；只有恰好一个相符、"
+                "且该后端还没有日志时才会采用",
             ),
             Words(
                 "Give the command that wrote it, too, or adopt that backend and this log alone.",

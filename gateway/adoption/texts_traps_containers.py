@@ -24,9 +24,8 @@ CONTAINER_TEXTS: Final[Texts] = MappingProxyType(
         Code.CONTAINER_WITHOUT_SIZE: Text(
             Severity.NOTE,
             Words(
-                "the container's name {container} does not say the model's size; it serves "
-                "{serves}",
-                "容器名 {container} 没有写明模型大小；它提供的是 {serves}",
+                "the container's name {container} does not say the size of the model in it",
+                "容器名 {container} 没有写明其中模型的大小",
             ),
             Words(
                 "Put the size into the name when it is made anew, for instance {better}.",

@@ -87,28 +87,6 @@ RUNNING_TEXTS: Final[Texts] = MappingProxyType(
                 "那里可能是另一个服务，或者是用别的命令启动的：请核对端口和 --served-model-name。",
             ),
         ),
-        Code.OTHER_ROOT: Text(
-            Severity.TRAP,
-            Words(
-                "{url} runs {root}, while the command says {model}",
-                "{url} 运行的是 {root}，而启动命令里是 {model}",
-            ),
-            Words(
-                "Find out which is right; what runs is the truth for clients.",
-                "请确认哪个是对的；对客户端来说以实际运行的为准。",
-            ),
-        ),
-        Code.SHORTER_CONTEXT: Text(
-            Severity.TRAP,
-            Words(
-                "{url} takes {listed} tokens, while the command says {length}",
-                "{url} 的上下文是 {listed} 个 token，而启动命令里是 {length}",
-            ),
-            Words(
-                "Use {listed} in the routing file, or start the server anew with this command.",
-                "路由文件里写 {listed}，或用这个命令重启服务。",
-            ),
-        ),
         Code.OTHER_VERSION: Text(
             Severity.TRAP,
             Words(

@@ -123,7 +123,7 @@ def as_json(report: Report, language: Language) -> str:
         "version_hash": report.loaded.version_hash,
         "problems": [problem.as_dict(language) for problem in report.loaded.problems],
         "backends": [
-            _backend_facts(backend, accounts.get(backend.name))
+            _backend_facts(backend, accounts.get(backend.name), language)
             for backend in (routing.backends if routing else ())
         ],
         "drift": [_found_facts(found, language) for found in report.found],
@@ -224,7 +224,9 @@ def _found_facts(found: Found, language: Language) -> dict[str, str]:
     }
 
 
-def _backend_facts(backend: BackendConfig, account: Account | None) -> dict[str, Any]:
+def _backend_facts(
+    backend: BackendConfig, account: Account | None, language: Language
+) -> dict[str, Any]:
     cap, hard = concurrency_cap(backend)
     return {
         "name": backend.name,
@@ -234,14 +236,15 @@ def _backend_facts(backend: BackendConfig, account: Account | None) -> dict[str,
         "cap": cap,
         "hard_limit": hard,
         "enabled": backend.enabled,
-        "account": None if account is None else _account_facts(account),
+        "account": None if account is None else _account_facts(account, language),
     }
 
 
-def _account_facts(account: Account) -> dict[str, Any]:
-    engine = account.engine
+def _account_facts(account: Account, language: Language) -> dict[str, Any]:
+    engine, failure = account.engine, account.failure
     return {
-        "trouble": account.trouble or None,
+        "trouble": None if failure is None else failure.kind.value,
+        "message": None if failure is None else failure.told.spoken(language),
         "version": account.version,
         "served": [
             {"id": card.id, "root": card.root, "max_model_len": card.max_model_len}
@@ -251,6 +254,7 @@ def _account_facts(account: Account) -> dict[str, Any]:
         "graph_mode": None if engine is None else engine.graph_mode,
         "capture_sizes": None if engine is None else engine.capture_sizes,
         "max_num_seqs": None if engine is None else engine.max_num_seqs,
+        "tensor_parallel": None if engine is None else engine.tensor_parallel,
         "kv_tokens": account.kv_tokens,
         "running": account.running,
         "decode_tokens_per_s": account.decode_tokens_per_s,

@@ -39,7 +39,8 @@ _NONE_BEFORE: Final = Words(
     "没有保存当前版本之前的版本，无法回滚。",
 )
 _IN_FORCE_ALREADY: Final = Words(
-    "Version {version} is in force already.", "版本 {version} 已经生效。"
+    "Version {version} is in force already; only the file on disk will be written again.",
+    "版本 {version} 已经生效，只会重新写入磁盘上的文件。",
 )
 _WHAT_CHANGES: Final = Words(
     "Back from version {old} to version {version}:", "从版本 {old} 回滚到版本 {version}："
@@ -76,7 +77,8 @@ def history(version: str | None, where: Where, is_json: bool, language: Language
     gateway = where.gateway(language)
     if version is not None:
         text = _text(gateway, version)
-        click.echo(as_json({"text": text}) if is_json else text, nl=not text.endswith("\n"))
+        shown = as_json({"text": text}) if is_json else text
+        click.echo(shown, nl=not shown.endswith("\n"))
         return
     tree = _history(gateway)
     click.echo(as_json(tree) if is_json else _table(tree, language))
@@ -109,16 +111,7 @@ def rollback(
     gateway = where.gateway(language)
     wanted = version or _version_before(gateway)
     if not is_json:
-        tree = asked(gateway, _text(gateway, wanted).encode("utf-8"), wanted)
-        if tree.get("is_usable") and tree.get("version") == tree.get("in_force"):
-            told = _IN_FORCE_ALREADY.spoken(language)
-            click.echo(told.format(version=tree.get("version")))
-            return
-        head = _WHAT_CHANGES.spoken(language)
-        head = head.format(old=tree.get("in_force"), version=tree.get("version"))
-        click.echo(preview_text(tree, head, language))
-        if not tree.get("is_usable"):
-            raise Stop(1, _NOT_USABLE, language, version=wanted)
+        _show(gateway, wanted)
         if not is_sure:
             click.confirm(_SURE.spoken(language), abort=True, err=True)
     answer = gateway.ask(
@@ -128,6 +121,21 @@ def rollback(
     if answer.status not in (200, 422) or not isinstance(told, dict) or "result" not in told:
         gateway.refuse(answer, _ROLLBACK, _NOT_KEPT)
     ctx.exit(print_result(told, language, is_json=is_json))
+
+
+def _show(gateway: Gateway, wanted: str) -> None:
+    """Prints what going back will change; ends the command if the file can't be used any more."""
+    language = gateway.language
+    tree = asked(gateway, _text(gateway, wanted).encode("utf-8"), wanted)
+    version, in_force = tree.get("version"), tree.get("in_force")
+    if not tree.get("is_usable"):
+        click.echo(preview_text(tree, "", language))
+        raise Stop(1, _NOT_USABLE, language, version=wanted)
+    if version == in_force:
+        click.echo(plain(_IN_FORCE_ALREADY.spoken(language).format(version=version)))
+        return
+    head = _WHAT_CHANGES.spoken(language).format(old=in_force, version=version)
+    click.echo(preview_text(tree, plain(head), language))
 
 
 def _history(gateway: Gateway) -> Mapping[str, Any]:

@@ -36,6 +36,13 @@ class _Waiting(NamedTuple):
     text: str
 
 
+class _Kept(NamedTuple):
+    """What is kept; None for a text that is on disk."""
+
+    record: Record
+    text: str | None
+
+
 class History:
     """The last `limit` routing files (1 or more), in a folder, or in memory where there is none.
 
@@ -60,16 +67,20 @@ class History:
 
         The last one is not kept again; one that differs from it in comments only is.
         """
-        size_bytes = len(text.encode("utf-8", "replace"))
+        size_bytes = len(_as_bytes(text))
         with self._mutex:
             self.trouble = None
             if size_bytes > MAX_TEXT_BYTES:
                 self.trouble = _filled(_TOO_LARGE, size=size_bytes, limit=MAX_TEXT_BYTES)
                 return
-            known = self._entries()
-            if known and known[-1].version == version and self._text(known[-1]) == text:
+            last = next(reversed(self._kept()), None)
+            if (
+                last is not None
+                and last.record.entry.version == version
+                and self._text(last) == text
+            ):
                 return
-            number = known[-1].number + 1 if known else 1
+            number = 1 if last is None else last.record.entry.number + 1
             entry = Entry(number, version, who[:_MAX_WHO_CHARS], when_s, size_bytes)
             self._waiting.append(_Waiting(entry, text))
             self._keep_few_in_memory()
@@ -79,42 +90,38 @@ class History:
     def entries(self) -> tuple[Entry, ...]:
         """What is kept, newest last."""
         with self._mutex:
-            return self._entries()
+            return tuple(kept.record.entry for kept in self._kept())
 
     def text_of(self, key: str) -> str | None:
         """The newest file with that version, or the one with that number; None: not kept."""
         with self._mutex:
-            texts = (self._text(entry) for entry in self._wanted(key))
+            texts = (self._text(kept) for kept in self._wanted(key))
             return next((text for text in texts if text is not None), None)
 
-    def _entries(self) -> tuple[Entry, ...]:
-        found = [record.entry for record in self._records()]
+    def _kept(self) -> list[_Kept]:
+        found = [_Kept(record, None) for record in self._records()]
         for waiting in self._waiting:
-            if found and _is_same(found[-1], waiting.entry):
-                continue
-            # Another process may have used its number meanwhile.
-            least = found[-1].number + 1 if found else 1
-            found.append(replace(waiting.entry, number=max(waiting.entry.number, least)))
-        return tuple(found[-self._limit :])
+            record = Record(waiting.entry, digest_of(_as_bytes(waiting.text)))
+            last = found[-1].record if found else None
+            if last is None or not _is_same(last, record):
+                # Another process may have used its number meanwhile.
+                found.append(_Kept(_behind(last, record), waiting.text))
+        return found[-self._limit :]
 
-    def _wanted(self, key: str) -> list[Entry]:
-        """The entries that the key means, newest first."""
-        entries = self._entries()[::-1]
-        wanted = [entry for entry in entries if entry.version == key]
+    def _wanted(self, key: str) -> list[_Kept]:
+        """What the key means, newest first."""
+        kept = self._kept()[::-1]
+        wanted = [one for one in kept if one.record.entry.version == key]
         number = key.removeprefix("#")
         is_number = number.isascii() and number.isdigit() and len(number) <= _MAX_NUMBER_DIGITS
         if wanted or not is_number:
             return wanted
-        return [entry for entry in entries if entry.number == int(number)]
+        return [one for one in kept if one.record.entry.number == int(number)]
 
-    def _text(self, entry: Entry) -> str | None:
-        for waiting in self._waiting:
-            if replace(waiting.entry, number=entry.number) == entry:
-                return waiting.text
-        for record in self._records():
-            if record.entry == entry and self._folder is not None:
-                return _read(self._folder, record)
-        return None
+    def _text(self, kept: _Kept) -> str | None:
+        if kept.text is not None or self._folder is None:
+            return kept.text
+        return _read(self._folder, kept.record)
 
     def _records(self) -> list[Record]:
         return [] if self._folder is None else [*read_index(self._folder)]
@@ -140,19 +147,33 @@ class History:
             del self._waiting[0]
 
 
-def _is_same(one: Entry, other: Entry) -> bool:
-    return (one.version, one.size_bytes) == (other.version, other.size_bytes)
+def _is_same(one: Record, other: Record) -> bool:
+    """Whether two texts are one; by their size where the digest of the first is not known."""
+    if one.entry.version != other.entry.version:
+        return False
+    if one.digest is None:
+        return one.entry.size_bytes == other.entry.size_bytes
+    return one.digest == other.digest
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _behind(last: Record | None, record: Record) -> Record:
+    """The record with a number above the last one's."""
+    if last is None or last.entry.number < record.entry.number:
+        return record
+    return record._replace(entry=replace(record.entry, number=last.entry.number + 1))
 
 
 def _written(folder: Path, waiting: _Waiting, last: Record | None) -> Iterator[Record]:
     """Writes the text behind the last one; nothing if that is the same."""
-    entry, number = waiting.entry, waiting.entry.number
-    data = waiting.text.encode("utf-8", "replace")
-    if last is not None:
-        if last.entry.version == entry.version and last.digest == digest_of(data):
-            return
-        number = max(number, last.entry.number + 1)
-    record = Record(replace(entry, number=number), digest_of(data))
+    data = _as_bytes(waiting.text)
+    record = Record(waiting.entry, digest_of(data))
+    if last is not None and _is_same(last, record):
+        return
+    record = _behind(last, record)
     write_whole(folder / record.file_name, data)
     yield record
 

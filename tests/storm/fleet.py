@@ -18,6 +18,7 @@ GUESTS: Final = ("c2", "c3")
 """Servers that come and go."""
 RECORD_LIMIT: Final = 300
 PROBE_INTERVAL_S: Final = 0.5
+_ROAMERS: Final = frozenset({"c1", "c1-moved", *GUESTS})
 _MAX_MODEL_LEN: Final = 40960
 _ROOT: Final = "/models/Qwen3.5-9B"
 _TEXT_SEED: Final = 0
@@ -127,6 +128,9 @@ def _tree(shape: Shape, ports: Ports) -> Tree:
 
 def _entry(name: str, server: str, shape: Shape, ports: Ports) -> Tree:
     served = {one.name: one.served_name for one in SERVERS}
+    turn = (shape.tuning + len(name)) % 3
+    # Where latencies are compared, a weight must not make requests wait for the heavier one.
+    weight = 1 + turn if server in _ROAMERS else 1 + turn / 100
     entry: Tree = {
         "name": name,
         "url": f"http://{HOST}:{ports[server]}",
@@ -135,7 +139,7 @@ def _entry(name: str, server: str, shape: Shape, ports: Ports) -> Tree:
         "max_num_seqs": 8,
         "max_model_len": _MAX_MODEL_LEN,
         "capture_sizes": [1, 4],
-        "weight": 1 + (shape.tuning + len(name)) % 3,
+        "weight": weight,
     }
     return entry | ({"enabled": False} if server in shape.disabled else {})
 

@@ -40,7 +40,6 @@ def container_names(fleet: Fleet) -> Iterator[Finding]:
                 candidate,
                 at_container(candidate),
                 container=container,
-                serves=serves or "?",
                 better=f"vllm-ascend-{short_name(serves)}" if serves else f"{container}-9b",
             )
 

@@ -21,6 +21,7 @@ from gateway.adoption.rules import (
 from gateway.adoption.rules.chip_untold import RULES_310P, chip_untold
 from gateway.adoption.rules.container_names import container_names
 from gateway.adoption.rules.device_list import read_devices
+from gateway.adoption.rules.lone_logs import lone_logs
 from gateway.adoption.rules.rule import FleetRule, Rule
 from gateway.adoption.sources import Container
 
@@ -73,7 +74,7 @@ OF_BACKEND: Final[tuple[Rule, ...]] = (
     running.capture_differs,
     running.capture_truncated,
     running.kv_below_batch,
-    running.listing_differs,
+    running.name_missing,
     running.version_differs,
 )
 """What one backend shows."""
@@ -85,6 +86,7 @@ OF_FLEET_AND_CONTAINERS: Final[tuple[FleetRule, ...]] = (
 """What backends, and containers without an engine, show side by side."""
 
 OF_FLEET: Final[tuple[FleetRule, ...]] = (
+    lone_logs,
     together.address_twice,
     together.listener_shared_inside,
     together.hccl_ports_shared,
@@ -92,13 +94,14 @@ OF_FLEET: Final[tuple[FleetRule, ...]] = (
     together.served_name_shared,
     together.names_differ_in_case,
 )
-"""What backends show side by side."""
+"""What backends show side by side, and what is left over."""
 
 
 def traps_of(fleet: Fleet) -> tuple[Finding, ...]:
     """Every trap in a fleet: backend by backend, then what is between them.
 
-    Containers in which no engine was found are looked at, too, if they are meant for one.
+    Containers in which no engine was found are looked at, too, if they are meant for one; and logs
+    that belong to no backend.
     """
     return tuple(_traps(fleet))
 

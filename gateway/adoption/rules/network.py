@@ -18,11 +18,16 @@ def port_published(candidate: Candidate) -> Iterator[Finding]:
     """The port of the engine is published, under a number that is known.
 
     A container that others reach by a name of its own, as in Kubernetes, needs no published port.
+    Where the port had to be guessed, the guess tells why already.
     """
     container = candidate.container
     if candidate.launch is None or container is None:
         return
     if container.is_host_network or container.address or container.network_of:
+        return
+    if any(
+        guess.code in (Code.PORT_RANDOM, Code.PORT_NOT_PUBLISHED) for guess in candidate.guesses
+    ):
         return
     name, port = container.name, candidate.engine_port
     origin = at_container(candidate)

@@ -90,9 +90,10 @@ def capture_truncated(candidate: Candidate) -> Iterator[Finding]:
 
 def kv_below_batch(candidate: Candidate) -> Iterator[Finding]:
     """Full-length requests fit into the KV cache as many as run at once."""
-    ratio = candidate.log.concurrency_ratio if candidate.log else None
+    log = candidate.log
+    ratio = log.concurrency_ratio if log else None
     seqs, per_request = seqs_of(candidate), tokens_per_request(candidate) or 1
-    if ratio is None or seqs is None:
+    if log is None or ratio is None or seqs is None:
         return
     usable = [size // per_request for size in candidate.capture_sizes or ()]
     batch = min(seqs, max(usable)) if usable and runs_graphs(candidate) else seqs
@@ -103,43 +104,29 @@ def kv_below_batch(candidate: Candidate) -> Iterator[Finding]:
             at_log(candidate),
             ratio=f"{ratio:g}",
             batch=batch,
-            length=candidate.max_model_len or "?",
+            length=log.concurrency_tokens or candidate.max_model_len or "?",
         )
 
 
-def listing_differs(candidate: Candidate) -> Iterator[Finding]:
-    """/v1/models of the running server lists what the command says."""
+def name_missing(candidate: Candidate) -> Iterator[Finding]:
+    """The running server answers to every name that the command gives it.
+
+    That path or context differ is told where sources are merged.
+    """
     arguments, account = candidate.arguments, candidate.account
     if arguments is None or account is None or account.cards is None:
         return
-    origin, url = at_launch(candidate), account.url
-    cards = {card.id: card for card in account.cards}
+    lists = [card.id for card in account.cards]
     promised = arguments.served_names or ((arguments.model,) if arguments.model else ())
-    missing = [name for name in promised if name not in cards]
+    missing = [name for name in promised if name not in lists]
     if missing:
         yield found(
             Code.NAME_MISSING,
             candidate,
-            origin,
+            at_launch(candidate),
             names=joined(missing),
-            url=url,
-            lists=joined(list(cards)[:5]),
-        )
-    card = next((cards[name] for name in promised if name in cards), None)
-    if card is None:
-        return
-    root, path = card.root or "", candidate.model_path or ""
-    if root.startswith("/") and path.startswith("/") and root.rstrip("/") != path.rstrip("/"):
-        yield found(Code.OTHER_ROOT, candidate, origin, root=root, model=path, url=url)
-    length = arguments.max_model_len
-    if card.max_model_len and length and card.max_model_len < length:
-        yield found(
-            Code.SHORTER_CONTEXT,
-            candidate,
-            origin,
-            listed=card.max_model_len,
-            length=length,
-            url=url,
+            url=account.url,
+            lists=joined(lists[:5]),
         )
 
 

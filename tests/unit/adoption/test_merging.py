@@ -126,7 +126,7 @@ def test_what_runs_counts_more_than_what_is_written() -> None:
 
 
 def test_another_model_at_the_port_wins_and_is_told() -> None:
-    running = account("http://10.0.0.5:8100", "other")
+    running = Account("http://10.0.0.5:8100", cards=(ModelCard("other", root="/models/other"),))
     fleet = merged(f"{SERVE} --port 8100", accounts=(running,))
     assert [(c.served_name, bool(c.disabled_by)) for c in fleet.candidates] == [
         ("other", False),

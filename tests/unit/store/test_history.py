@@ -273,3 +273,11 @@ def test_a_change_of_comments_is_kept(folder: Path | None) -> None:
     history.add(text(A) + "# a comment\n", A, "x", 2.0)
     assert kept(history) == [(1, A), (2, A)]
     assert history.text_of(A) == text(A) + "# a comment\n"
+
+
+def test_comments_of_the_same_length_are_told_apart(folder: Path | None) -> None:
+    history = History(folder)
+    for note in ("one", "two"):
+        history.add(f"# {note}\n", A, "x", 2.0)
+    assert kept(history) == [(1, A), (2, A)]
+    assert [history.text_of(key) for key in (A, "1", "2")] == ["# two\n", "# one\n", "# two\n"]

@@ -56,14 +56,13 @@ FIRES: Final = (
         "the family only",
         backend(container=container(name="vllm-ascend-qwen3.5")),
         container="vllm-ascend-qwen3.5",
-        serves="qwen3.5-9b",
         better="vllm-ascend-qwen3.5-9b",
     ),
     Case(
         Code.CONTAINER_WITHOUT_SIZE,
         "no engine in it yet",
         alone(name="vllm-ascend-qwen3.5"),
-        {"serves": "?", "better": "vllm-ascend-qwen3.5-9b"},
+        {"better": "vllm-ascend-qwen3.5-9b"},
     ),
 )
 

@@ -20,6 +20,7 @@ from gateway.adoption.rules import (
     every,
     exposure,
     hybrid,
+    lone_logs,
     memory_310p,
     network,
     options,
@@ -40,6 +41,7 @@ from tests.unit.adoption.rules import (
     test_devices,
     test_exposure,
     test_hybrid,
+    test_lone_logs,
     test_memory_310p,
     test_network,
     test_options,
@@ -58,6 +60,7 @@ TESTED: Final = (
     test_devices,
     test_exposure,
     test_hybrid,
+    test_lone_logs,
     test_memory_310p,
     test_network,
     test_options,
@@ -74,6 +77,7 @@ RULES: Final = (
     devices,
     exposure,
     hybrid,
+    lone_logs,
     memory_310p,
     network,
     options,
@@ -141,7 +145,7 @@ def test_a_finding_points_at_a_file_and_a_backend(case: Case) -> None:
     assert finding.origin.file
     names = {candidate.name for candidate in case.fleet.candidates}
     assert finding.backend in (names or {""}) | {""}
-    assert finding.backend or case.fleet.containers
+    assert finding.backend or case.fleet.containers or case.fleet.logs
 
 
 @pytest.mark.parametrize("case", FIRES, ids=str)

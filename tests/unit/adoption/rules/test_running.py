@@ -86,8 +86,9 @@ FIRES: Final = (
     case(
         Code.KV_BELOW_BATCH,
         "below the largest size",
-        backend(log=log(concurrency_ratio=3.0)),
+        backend(log=log(concurrency_ratio=3.0, concurrency_tokens=8192)),
         batch="4",
+        length="8192",
     ),
     case(
         Code.NAME_MISSING,
@@ -105,20 +106,6 @@ FIRES: Final = (
         lists="qwen3.5-9b, qwen",
     ),
     case(Code.NAME_MISSING, "nothing", backend(**lists()), lists="-"),
-    case(
-        Code.OTHER_ROOT,
-        "another model",
-        backend(**lists(ModelCard("qwen3.5-9b", root="/models/qwen3.5-27B-w8a8"))),
-        root="/models/qwen3.5-27B-w8a8",
-        model="/models/Qwen3.5-9B",
-    ),
-    case(
-        Code.SHORTER_CONTEXT,
-        "less than told",
-        backend(**lists(ModelCard("qwen3.5-9b", max_model_len=8192))),
-        listed="8192",
-        length="16384",
-    ),
     case(
         Code.OTHER_VERSION,
         "not that of the image",
@@ -182,22 +169,6 @@ QUIET: Final = (
         Code.NAME_MISSING,
         "the path is the name",
         backend({"served_names": ()}, **lists(ModelCard("/models/Qwen3.5-9B"))),
-    ),
-    case(
-        Code.OTHER_ROOT,
-        "a slash more",
-        backend(**lists(ModelCard("qwen3.5-9b", root="/models/Qwen3.5-9B/"))),
-    ),
-    case(
-        Code.OTHER_ROOT,
-        "a hub's name says nothing of paths",
-        backend(**lists(ModelCard("qwen3.5-9b", root="Qwen/Qwen3.5-9B"))),
-    ),
-    case(Code.SHORTER_CONTEXT, "as told", backend(**lists(CARD))),
-    case(
-        Code.SHORTER_CONTEXT,
-        "not told",
-        backend({"max_model_len": None}, **lists(ModelCard("qwen3.5-9b", max_model_len=8192))),
     ),
     case(Code.OTHER_VERSION, "the same release", backend(account=account(version="0.23.0+empty"))),
     case(
