@@ -4,8 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# pytest processes at once; the suite is sized for two.
-PYTEST_WORKERS ?= 2
+# pytest processes at once; many tests wait more than they work, so three keep two cores busy.
+PYTEST_WORKERS ?= 3
 # 1: check the demo and leave (used in CI); 0: stay up until Ctrl-C.
 DEMO_EXIT ?= 0
 # Where the demo's gateway listens.
