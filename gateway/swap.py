@@ -38,9 +38,13 @@ class Parts(NamedTuple):
 
 
 class _Means(NamedTuple):
-    """What is read from elsewhere for a config, before anything is changed."""
+    """What is read from elsewhere for a config, before anything is changed.
+
+    `keyless` are the backends whose key can't be read now.
+    """
 
     keys: Mapping[str, bytes]
+    keyless: frozenset[str]
     contexts: Contexts
 
 
@@ -88,13 +92,9 @@ def waiting_of(fleet: Registry, halls: Halls) -> Mapping[str, int]:
 
 
 async def _means(parts: Parts, config: RoutingConfig) -> _Means:
-    environ = parts.environ
-    keys, unset = await asyncio.to_thread(read_backend_keys, config.backends, environ)
-    for backend, told in unset:
-        parts.events.add("warning", "backend_key_missing", backend=backend, reason=told.en)
     news = [b for b in config.backends if b.enabled and not _is_open(parts, b)]
     try:
-        return _Means(keys, await read_contexts(news))
+        contexts = await read_contexts(news)
     except UnusableTls as error:
         index = [backend.name for backend in config.backends].index(error.backend)
         raise Unusable(
@@ -106,6 +106,11 @@ async def _means(parts: Parts, config: RoutingConfig) -> _Means:
                 "请填写存在的、网关有权读取的、且相互匹配的文件。",
             ),
         ) from error
+    # Told of last: a file that is refused is tried again and again.
+    keys, unset = await asyncio.to_thread(read_backend_keys, config.backends, parts.environ)
+    for backend, told in unset:
+        parts.events.add("warning", "backend_key_missing", backend=backend, reason=told.en)
+    return _Means(keys, frozenset(backend for backend, _ in unset), contexts)
 
 
 def _is_open(parts: Parts, backend: BackendConfig) -> bool:
@@ -118,9 +123,15 @@ def _come(parts: Parts, live: LiveBackend, means: _Means) -> None:
     reason = parts.drain_reason(name)
     if reason is not None:
         live.observe(DrainBegun(reason), parts.clock.monotonic_s())
-    parts.stations.open(live, means.keys.get(name), means.contexts.get(name))
+    parts.stations.open(live, _key(parts, live, means), means.contexts.get(name))
 
 
 def _rekey(parts: Parts, means: _Means) -> None:
-    for name, live in parts.fleet.backends.items():
-        parts.stations.rekey(live, means.keys.get(name))
+    for live in parts.fleet.backends.values():
+        parts.stations.rekey(live, _key(parts, live, means))
+
+
+def _key(parts: Parts, live: LiveBackend, means: _Means) -> bytes | None:
+    """Its key; one that can't be read for the moment stays what it was."""
+    name = live.config.name
+    return parts.stations.keys.get(live) if name in means.keyless else means.keys.get(name)

@@ -66,7 +66,7 @@ class Registry:
         for backend in enabled:
             served = wanted.get(backend.name, frozenset({backend.served_name}))
             kin, scale = self._kin[_kind_of(backend)], self._scales[_scale_of(backend)]
-            live = self._known(backend)
+            live = _server_of(backend, [*self.backends.values(), *self.leaving])
             if live is None:
                 live = LiveBackend(
                     backend, served, now, config.health, kin, scale, self._scrape_interval_s
@@ -90,13 +90,6 @@ class Registry:
         self._twins = _eager_twins(names.models.values())
         return Swap(tuple(added), removed, tuple(changes))
 
-    def _known(self, backend: BackendConfig) -> LiveBackend | None:
-        """What is known of the server already: by its name, or by another that it had."""
-        known = [*self.backends.values(), *self.leaving]
-        same = [live for live in known if is_same_server(live.config, backend)]
-        named = (live for live in same if live.config.name == backend.name)
-        return next(named, None) or next(iter(same), None)
-
     def left(self, live: LiveBackend) -> None:
         """A backend that was leaving is gone."""
         self.leaving = [other for other in self.leaving if other is not live]
@@ -108,14 +101,14 @@ class Registry:
     def current(self, model: Model) -> Model:
         """The model as the file in force has it, for a request that began under another file.
 
-        Of one that is gone: as it was, with those of its backends that are still there.
+        Of one that is gone: as it was, with those of its servers that are still there.
         """
         now = self.names.models.get(model.name)
         if now is not None:
             return now
-        backends = self.backends
-        stay = [m for m in model.members if m.backend.name in backends]
-        members = (Member(backends[m.backend.name].config, m.served_name) for m in stay)
+        lives = [*self.backends.values()]
+        found = ((_server_of(m.backend, lives), m.served_name) for m in model.members)
+        members = (Member(live.config, served) for live, served in found if live is not None)
         return Model(model.config, tuple(members))
 
     def view(self, model: Model, now: float, has_backlog: bool = False) -> ModelView:
@@ -145,6 +138,11 @@ class Registry:
             return ()
         found = (self.names.find(name) for name in model.config.fallback_models)
         return tuple(m for m in found if m is not None and m.name != model.name)
+
+
+def _server_of(backend: BackendConfig, lives: Iterable[LiveBackend]) -> LiveBackend | None:
+    """What is known of the server already, under this name or another."""
+    return next((live for live in lives if is_same_server(live.config, backend)), None)
 
 
 def _kind_of(backend: BackendConfig) -> Hashable:

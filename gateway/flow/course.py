@@ -44,6 +44,7 @@ class Course:
     """
 
     __slots__ = (
+        "_tried",
         "again",
         "again_count",
         "failed",
@@ -60,7 +61,6 @@ class Course:
         "resumption",
         "transcript",
         "tried",
-        "tried_live",
     )
 
     def __init__(self, transcript: Transcript | None = None) -> None:
@@ -78,7 +78,7 @@ class Course:
         self.is_way_refused = False
         self.last: tuple[Model, BackendFacts] | None = None
         self.last_live: LiveBackend | None = None
-        self.tried_live: dict[str, LiveBackend] = {}
+        self._tried: list[LiveBackend] = []
         self.resumption: Resumption | None = None
         self.passed_on: WholeAnswer | None = None
 
@@ -92,22 +92,24 @@ class Course:
 
     def forget_all_but_last(self) -> None:
         """All backends may be tried again, but not the one that failed last."""
-        self.tried = [] if self.last is None else [self.last[1].name]
+        self._tried = [] if self.last_live is None else [self.last_live]
+        self.tried = [live.config.name for live in self._tried]
 
     def forget_moved(self, backends: Mapping[str, LiveBackend]) -> None:
-        """What has the name of a backend that was tried may be another one after a reload."""
-        tried = self.tried_live
-        self.tried[:] = [n for n in self.tried if backends.get(n) is tried.get(n)]
+        """After a reload what was tried may have another name, and its name may be another's."""
+        self._tried = [live for live in self._tried if backends.get(live.config.name) is live]
+        # Whoever waits has this very list.
+        self.tried[:] = [live.config.name for live in self._tried]
 
     def note(self, slot: Slot, failed: Failed) -> None:
         """An attempt at the slot's backend failed."""
-        backend = slot.backend
-        self.last, self.last_live = (slot.model, backend), slot.live
-        self.tried_live[backend.name] = slot.live
-        if backend.name in self.tried:
+        backend, live = slot.backend, slot.live
+        self.last, self.last_live = (slot.model, backend), live
+        if live in self._tried:
             self.again_count += 1
         else:
-            self.tried.append(backend.name)
+            self._tried.append(live)
+            self.tried.append(live.config.name)
             self.again_count = 0
         self.again = None
         self.failed.append(failed)

@@ -32,6 +32,7 @@ class _Waiter(NamedTuple):
 
     call: Call
     demand: Demand
+    course: Course
     future: asyncio.Future[Slot]
 
 
@@ -76,6 +77,8 @@ class Halls:
     def apply(self) -> None:
         """Takes over what the fleet's routing file says now, and looks at those that wait."""
         self._lanes.apply()
+        for waiter in self._waiters.values():
+            waiter.course.forget_moved(self._fleet.backends)
         self.look()
 
     @asynccontextmanager
@@ -106,16 +109,16 @@ class Halls:
             self.look()
 
     async def _take(self, call: Call, demand: Demand, course: Course) -> Slot:
-        if course.again is not None:
-            model, backend = course.again
-            if self._fleet.backends.get(backend.name) is course.last_live:
-                return self._slot(demand, model, backend, None)
+        slot = self._again(demand, course)
+        if slot is not None:
+            return slot
         course.forget_moved(self._fleet.backends)
         refused: list[Refused] = []
         backends_total = 0
         too_long: Refusal | None = None
-        for model in self._models(call, course):
-            now = self._now()
+        for wanted in self._models(call, course):
+            # By then the request may have waited for the one before, through a reload.
+            model, now = self._fleet.current(wanted), self._now()
             view = self._fleet.view(model, now)
             backends_total += len(view.backends)
             lessons = self._fleet.lessons_of(model.name)
@@ -126,12 +129,24 @@ class Halls:
                 continue
             want.home, want.is_bound = self._homes.of(demand.conversation), demand.is_stored
             try:
-                return await self._wait(call, demand, model, want, view)
+                return await self._wait(call, demand, course, model, want, view)
             except NothingLeft as end:
                 refused += end.refused
         if too_long is not None and not course.failed:
             raise too_long
         raise NothingLeft(tuple(refused), backends_total)
+
+    def _again(self, demand: Demand, course: Course) -> Slot | None:
+        """A place where it is to be asked once more, if requests may still be sent there."""
+        live = course.last_live
+        if course.again is None or live is None or not live.may_serve:
+            return None
+        model, name = self._fleet.current(course.again[0]), live.config.name
+        if self._fleet.backends.get(name) is not live:
+            return None
+        seen = self._fleet.view(model, self._now()).backends
+        facts = next((backend.facts for backend in seen if backend.facts.name == name), None)
+        return None if facts is None else self._slot(demand, model, facts, None)
 
     def _models(self, call: Call, course: Course) -> tuple[Model, ...]:
         assert call.model is not None
@@ -142,11 +157,11 @@ class Halls:
         return (model, *self._fleet.fallbacks(model))
 
     async def _wait(
-        self, call: Call, demand: Demand, model: Model, want: Want, view: ModelView
+        self, call: Call, demand: Demand, course: Course, model: Model, want: Want, view: ModelView
     ) -> Slot:
         lane, longest_s = self._lanes.of(model), self._fleet.config.queue.max_wait_s
         waiter: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
-        self._waiters[want] = _Waiter(call, demand, waiter)
+        self._waiters[want] = _Waiter(call, demand, course, waiter)
         lane.join(want)
         self._lanes.joined(model)
         try:

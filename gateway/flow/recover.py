@@ -169,10 +169,10 @@ def _could_take(
 def _begin_second_round(call: Call, course: Course, fleet: Registry, now: float) -> None:
     """Once all were tried, those that have proved well since may be asked again, once."""
     assert call.model is not None
-    assert course.last is not None
+    assert course.last_live is not None
     if course.has_second_round:
         return
-    last = course.last[1].name
+    last = course.last_live.config.name
     seen = fleet.view(fleet.current(call.model), now).backends
     if any(b.standing is not Standing.OUT and b.facts.name not in course.tried for b in seen):
         return

@@ -72,6 +72,9 @@ class Targets:
         known = self._limits.get(key)
         if known is None or known[0] is not given:
             # After a reload requests with old and new limits may be there side by side.
+            if len(self._limits) >= _MOST_LIMITS:
+                # Models that are gone would stay for ever.
+                self._limits.clear()
             known = self._limits[key] = given, _limits(given, tier, is_stream=is_stream)
         limits = known[1]
         if call.attempts < 2 and now - call.started_s < _UNCOUNTED_S:
@@ -81,6 +84,9 @@ class Targets:
 
 # So little of a request's time is not taken off: each subtraction makes new limits.
 _UNCOUNTED_S: Final = 1.0
+
+
+_MOST_LIMITS: Final = 4096
 
 
 def _limits(given: Timeouts, tier: Tier, *, is_stream: bool) -> PhaseLimits:

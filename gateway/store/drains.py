@@ -8,7 +8,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateway.store.files import make_folder, read_within, write_whole
+from gateway.store.files import folder_lock, make_folder, read_within, write_whole
 from gateway.words import Words
 
 _NAME: Final = "drains.json"
@@ -41,13 +41,15 @@ class Drain:
 class Drains:
     """The backends that are taken out, in one file of a folder, or in memory where there is none.
 
-    Nothing here raises; `trouble` says what went wrong the last time that it was read or written.
+    Several processes may share a folder; each keeps what others have taken out. Nothing here
+    raises; `trouble` says what went wrong the last time that it was read or written.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._mutex = Lock()
         self._unwritten: Mapping[str, Drain] | None = None if folder else MappingProxyType({})
+        self._own: frozenset[str] = frozenset()
         self.trouble: Words | None = None
 
     def __repr__(self) -> str:
@@ -65,18 +67,16 @@ class Drains:
             if self._folder is None or self._unwritten is not None:
                 return self._unwritten or MappingProxyType({})
             self.trouble = None
-            path = self._folder / _NAME
+            found: Mapping[str, Drain] = {}
             try:
-                tree = json.loads(read_within(path, _MAX_BYTES))
-                return MappingProxyType(dict(_entries(tree)))
-            except FileNotFoundError:
-                pass
+                found = _read(self._folder)
             except (OSError, ValueError, RecursionError) as error:
-                self.trouble = _told(_NOT_READ, path, error)
-            return MappingProxyType({})
+                self.trouble = _told(_NOT_READ, self._folder / _NAME, error)
+            self._own = frozenset(found)
+            return MappingProxyType(found)
 
     def save(self, drains: Mapping[str, Drain]) -> None:
-        """Keeps these, at most 10 000, instead of those before."""
+        """Keeps these, at most 10 000, instead of those that were loaded or saved here before."""
         kept = {
             name: Drain(drain.who[:_MAX_CHARS], drain.reason[:_MAX_CHARS], drain.since_s)
             for name, drain in [*drains.items()][:_MAX_DRAINS]
@@ -88,10 +88,28 @@ class Drains:
             self.trouble = None
             try:
                 make_folder(self._folder)
-                write_whole(self._folder / _NAME, _as_bytes(kept))
-                self._unwritten = None
+                with folder_lock(self._folder):
+                    others = {n: d for n, d in _others(self._folder).items() if n not in self._own}
+                    write_whole(self._folder / _NAME, _as_bytes({**others, **kept}))
+                self._unwritten, self._own = None, frozenset(kept)
             except (OSError, ValueError) as error:
                 self.trouble = _told(_NOT_WRITTEN, self._folder / _NAME, error)
+
+
+def _read(folder: Path) -> dict[str, Drain]:
+    """What the file holds, nothing if there is none; raises OSError, ValueError, RecursionError."""
+    try:
+        return dict(_entries(json.loads(read_within(folder / _NAME, _MAX_BYTES))))
+    except FileNotFoundError:
+        return {}
+
+
+def _others(folder: Path) -> dict[str, Drain]:
+    """What the file holds; nothing of one that is damaged, which is written anew."""
+    try:
+        return _read(folder)
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def _as_bytes(drains: Mapping[str, Drain]) -> bytes:

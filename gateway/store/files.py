@@ -42,16 +42,21 @@ def write_whole(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
     _sync_folder(path.parent)
 
 
-def read_within(path: Path, max_bytes: int) -> bytes:
+def read_within(path: Path, max_bytes: int, *, follow: bool = False) -> bytes:
     """The bytes of a plain file; raises OSError for anything else, or ValueError above the bound.
 
-    Links are not followed, and a pipe in the place of the file can't hold the reader up.
+    Links are followed only if `follow`. A pipe in the place of the file can't hold the reader up.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:
+    links = 0 if follow else os.O_NOFOLLOW
+    handle = os.open(path, os.O_RDONLY | links | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(f"{path} is not a plain file")
-        data = file.read(max_bytes + 1)
+        # It closes nothing: of a folder it would leave the handle open.
+        with open(handle, "rb", closefd=False) as file:
+            data = file.read(max_bytes + 1)
+    finally:
+        os.close(handle)
     if len(data) > max_bytes:
         raise ValueError(f"{path} is larger than {max_bytes} bytes")
     return data

@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import DrainBegun, DrainEnded
 from gateway.fleet.registry import Registry
 from gateway.store.drains import Drain, Drains
+from gateway.store.files import write_whole
 from gateway.store.history import Entry, History
 from gateway.words import Words
 from gateway.workers.reloading import Reloader
@@ -26,6 +27,7 @@ _ONLY_IN_MEMORY: Final = Words(
     "next change of the file, or a restart, brings back",
     "无法写入路由文件（{why}）；文件中仍是另一个版本，下次文件变化或重启后会再次生效",
 )
+_NEW_FILE_MODE: Final = 0o644
 _NO_FOLDER: Final = Words(
     "there is no state folder (set state_dir); a restart will undo the drain",
     "未配置状态目录（state_dir）；重启后摘除状态将失效",
@@ -113,12 +115,11 @@ class Controls:
         if text is None:
             return None
         told = f"{who}, back to {version}"
-        data, file = text.encode("utf-8"), self._reloader.file
-        if why := await asyncio.to_thread(_write, file, data):
-            result = await self._reloader.put_text(data, told)
-            note = Words(*(language.format(why=why) for language in _ONLY_IN_MEMORY))
-            return replace(result, note=note)
-        return await self._reloader.reload(told)
+        result, why = await self._reloader.go_back(text.encode("utf-8"), told, _write)
+        if not why:
+            return result
+        note = Words(*(language.format(why=why) for language in _ONLY_IN_MEMORY))
+        return replace(result, note=note)
 
     async def drain(self, backend: str, reason: str, who: str) -> DrainState | None:
         """Nothing new goes to the backend until `undrain`; None: no such backend."""
@@ -191,24 +192,18 @@ def _reason(drain: Drain) -> str:
 def _write(file: Path | None, data: bytes) -> str:
     """Puts `data` in the place of the file in one step; says what went wrong, "" if nothing did.
 
-    A link stays a link; what it leads to is replaced, with the rights it has.
+    A link stays a link; what it leads to is replaced, with the rights and the owner it has.
     """
     if file is None:
         return "there is none"
     try:
         target = file.resolve()
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, mode)
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        old = target.stat() if target.exists() else None
+        write_whole(target, data, _NEW_FILE_MODE if old is None else old.st_mode & 0o777)
+        if old is not None:
+            with suppress(OSError):
+                # Only root can give a file to its owner again; anybody else keeps it.
+                os.chown(target, old.st_uid, old.st_gid)
     except (OSError, RuntimeError) as error:
         return (error.strerror if isinstance(error, OSError) else None) or str(error)
     return ""

@@ -64,12 +64,13 @@ class Loops:
 
     def _scraped(self, live: LiveBackend) -> Callable[[Activity | None, float, float], None]:
         """Figures go to their backend; then those that wait are looked at."""
-        name = live.config.name
         was_told = False
 
         def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
             nonlocal was_told
             live.scraped(activity, asked_s, answered_s)
+            # As it is called now.
+            name = live.config.name
             if activity is not None:
                 was_told = False
             else:

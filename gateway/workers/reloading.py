@@ -11,12 +11,15 @@ from gateway.config.load import Loaded, load_bytes, unreadable
 from gateway.config.problems import Code, Problem, Severity
 from gateway.config.schema import RoutingConfig
 from gateway.config.status import ConfigStatus
+from gateway.store.files import read_within
 from gateway.words import Words
 from gateway.workers.results import Applied
 
 # However often a reload is asked for, so much time lies between two files that are parsed, since
 # that is work for the interpreter which streams would notice.
 _LEAST_GAP_S: Final = 0.1
+# A fleet of a thousand backends has 300 KB.
+_MAX_BYTES: Final = 16 * 1024 * 1024
 _NO_FILE: Final = Words(
     "this gateway was not started from a routing file",
     "本网关不是从路由文件启动的",
@@ -24,6 +27,10 @@ _NO_FILE: Final = Words(
 
 Put = Callable[[RoutingConfig, str], Awaitable[tuple[Words, ...]]]
 """Puts a config of a version in force and says what changed; raises `Unusable`."""
+
+
+Write = Callable[[Path | None, bytes], str]
+"""Puts a text in the place of a file, blocking; says why that failed, "" if it did not."""
 
 
 class Unusable(ValueError):  # noqa: N818
@@ -107,15 +114,28 @@ class Reloader:
             is_to_try = self.status.is_refused and read.loaded.config is not None
             if not is_news and not is_to_try:
                 return None
+            result = await self._take(read, who, is_news=is_news)
             self._seen = read
-            return await self._take(read, who, is_news=is_news)
+            return result
 
-    async def put_text(self, data: bytes, who: str) -> Applied:
-        """Puts another text in force than the file has, until that changes or is asked for."""
+    async def go_back(self, data: bytes, who: str, write: Write) -> tuple[Applied, str]:
+        """Puts another text in force than the file has, and writes it there if it can be used.
+
+        Says why it could not be written; then it holds until the file changes or is asked for.
+        """
         async with self._lock:
             name = "" if self.file is None else str(self.file)
-            loaded = await asyncio.to_thread(load_bytes, data, name)
-            return await self._take(_Read(data, loaded), who, is_news=True, is_file=False)
+            read = _Read(data, await asyncio.to_thread(load_bytes, data, name))
+            result = await self._take(read, who, is_news=True, is_file=False)
+            if result.result == "refused":
+                return result, ""
+            why = await asyncio.to_thread(write, self.file, data)
+            if not why:
+                self._seen = read
+                if self.status.is_refused and result.result == "unchanged":
+                    self._told(result)
+                self.status = _mended(self.status)
+            return result, why
 
     async def _turn(self, who: str) -> Applied:
         async with self._lock:
@@ -127,8 +147,11 @@ class Reloader:
             if self.file is None:
                 return Applied("unchanged", self.status.version, who, note=_NO_FILE)
             seen = self._seen
-            read = self._seen = await asyncio.to_thread(_read, self.file, seen)
-            return await self._take(read, who, is_news=read is not seen)
+            read = await asyncio.to_thread(_read, self.file, seen)
+            result = await self._take(read, who, is_news=read is not seen)
+            # Only now: what a crash left undone is still news.
+            self._seen = read
+            return result
 
     async def _take(self, read: _Read, who: str, *, is_news: bool, is_file: bool = True) -> Applied:
         """Puts in force what was read; what is not from the file says nothing about it."""
@@ -152,7 +175,7 @@ class Reloader:
             now_s, version = self._clock.wall_s(), loaded.version_hash
             self.status = replace(self.status, version=version, by=who, loaded_at_s=now_s)
         if is_file:
-            self.status = replace(self.status, refused=(), refused_by="", refused_at_s=None)
+            self.status = _mended(self.status)
         result = Applied(
             "unchanged" if is_same else "applied", loaded.version_hash, who, changes, problems
         )
@@ -175,12 +198,17 @@ class Reloader:
         return result
 
 
+def _mended(status: ConfigStatus) -> ConfigStatus:
+    return replace(status, refused=(), refused_by="", refused_at_s=None)
+
+
 def _read(file: Path, seen: _Read | None) -> _Read:
     """What the file holds; a text that was read before is not parsed again."""
     try:
-        data = file.read_bytes()
-    except OSError as error:
-        loaded = unreadable(str(file), error)
+        data = read_within(file, _MAX_BYTES, follow=True)
+    except (OSError, ValueError) as error:
+        cause = error if isinstance(error, OSError) else OSError(str(error))
+        loaded = unreadable(str(file), cause)
         if seen is not None and seen.data is None and seen.loaded.problems == loaded.problems:
             return seen
         return _Read(None, loaded)

@@ -74,7 +74,7 @@ class Stations:
     """The stations of all backends, those included that leave but still have requests.
 
     `pools` and `keys` are read for every request. `gone` is called when the last of a retired
-    backend is closed.
+    backend is closed. Once they are closed nothing is begun any more.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Stations:
         self.pools: dict[LiveBackend, BackendPool] = {}
         self.keys: dict[LiveBackend, bytes] = {}
         self._stations: dict[LiveBackend, _Station] = {}
+        self._is_closed = False
         self._supervisor = supervisor
         self._prober_of = prober_of
         self._scraper_of = scraper_of
@@ -110,6 +111,8 @@ class Stations:
 
     def open(self, live: LiveBackend, key: bytes | None, context: ssl.SSLContext | None) -> None:
         """Begins to look at a backend that came, or came back before it was gone."""
+        if self._is_closed:
+            return
         known = self._stations.get(live)
         if known is not None and known.is_retiring:
             self._supervisor.end(_loop("retire", live))
@@ -125,13 +128,16 @@ class Stations:
 
     def rekey(self, live: LiveBackend, key: bytes | None) -> None:
         """Its key was read again."""
-        if self.keys.get(live) != key:
+        station = self._stations.get(live)
+        if station is not None and self.keys.get(live) != key:
             self._set_key(live, key)
-            self._stations[live].probe.rekey(key)
+            station.probe.rekey(key)
 
     def retire(self, live: LiveBackend) -> None:
         """Looks at it no more; once its requests are done, or their time is over, it is closed."""
-        station = self._stations[live]
+        station = self._stations.get(live)
+        if station is None:
+            return
         station.is_retiring = True
         self._supervisor.end(_loop("probe", live))
         self._supervisor.end(_loop("scrape", live))
@@ -152,6 +158,7 @@ class Stations:
 
     async def close(self) -> None:
         """Closes every connection; the loops have been ended before."""
+        self._is_closed = True
         stations, self._stations = list(self._stations.values()), {}
         closing = [station.probe.close() for station in stations]
         closing += [station.pool.close(_CLOSE_LIMIT_S) for station in stations]

@@ -1,5 +1,6 @@
 """Noticing that a file may have changed, however it was changed."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ _QUIET_MS: Final = 100
 _LONGEST_WAIT_MS: Final = 1000
 # Network file systems tell nobody of changes by others, and nothing is told between two watches.
 _LOOK_ANYWAY_MS: Final = 1000
+_LOOK_ANYWAY_S: Final = _LOOK_ANYWAY_MS / 1000
 _MOST_LINKS: Final = 16
 
 
@@ -21,20 +23,26 @@ async def changes_of(file: Path) -> AsyncIterator[None]:
     one, and Kubernetes swaps a link (`..data`) beside a mounted ConfigMap. Needs no file to exist.
     """
     while True:
-        folders = watched_folders(file)
-        async for _ in awatch(
-            *folders,
-            recursive=False,
-            watch_filter=None,
-            debounce=_LONGEST_WAIT_MS,
-            step=_QUIET_MS,
-            rust_timeout=_LOOK_ANYWAY_MS,
-            yield_on_timeout=True,
-        ):
+        try:
+            # In a thread, since a network file system may let it wait.
+            folders = await asyncio.to_thread(watched_folders, file)
+            async for _ in awatch(
+                *folders,
+                recursive=False,
+                watch_filter=None,
+                debounce=_LONGEST_WAIT_MS,
+                step=_QUIET_MS,
+                rust_timeout=_LOOK_ANYWAY_MS,
+                yield_on_timeout=True,
+            ):
+                yield
+                if await asyncio.to_thread(watched_folders, file) != folders:
+                    # A link on the way leads somewhere else now.
+                    break
+        except Exception:  # noqa: BLE001 - without a watch it is looked at all the same
+            # A folder is gone just now, may not be read, or the system has no watches left.
+            await asyncio.sleep(_LOOK_ANYWAY_S)
             yield
-            if watched_folders(file) != folders:
-                # A link on the way leads somewhere else now.
-                break
 
 
 def watched_folders(file: Path) -> tuple[Path, ...]:

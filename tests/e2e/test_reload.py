@@ -1,15 +1,19 @@
 """What requests notice of a routing file that changes under them: nothing."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.app import build_gateway
+from gateway.config.load import load_file
+from gateway.settings import Settings
 from tests.support import answers, names
 from tests.support.connection import Exchange
 from tests.support.rawclient import RawAnswer
-from tests.support.reloading import Reloaded, reloadable
+from tests.support.reloading import Reloaded, as_text, reloadable
 from tests.support.routing import Tree, backend, model, routes
 from tests.support.upstream import ScriptedUpstream
 from tests.support.waiting import eventually
@@ -168,6 +172,108 @@ async def test_a_key_that_was_changed_is_taken_up(tmp_path: Path) -> None:
             seen = len(u1.probes)
             await u1.until(lambda: len(u1.probes) > seen + 3)
             assert u1.probes[-1].header("authorization") == "Bearer new-key"
+
+
+async def test_a_reload_that_outlasts_the_gateway_begins_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def slow(*args: Any) -> Any:
+        reading.set()
+        assert go_on.wait(20)
+        return {}, []
+
+    async with ScriptedUpstream("m1") as u1, ScriptedUpstream("m1") as u2:
+        file = tmp_path / "routing.yaml"
+        file.write_text(as_text(m1(backend("u1", u1))))
+        routing = load_file(file).config
+        assert routing is not None
+        settings = Settings(config_file=file, state_dir=tmp_path, watch_config=False)
+        gateway = build_gateway(settings, routing)
+        await gateway.start()
+        file.write_text(as_text(m1(backend("u2", u2))))
+        monkeypatch.setattr("gateway.swap.read_backend_keys", slow)
+        reload = asyncio.create_task(gateway.controls.reload("SIGHUP"))
+        assert await asyncio.to_thread(reading.wait, 20)
+        await gateway.stop()
+        go_on.set()
+        assert (await reload).result == "applied"
+        assert not u2.connections
+        names = {task.get_name() for task in asyncio.all_tasks()}
+        assert not [name for name in names if name.startswith(("probe", "scrape", "retire"))]
+
+
+async def test_a_renamed_backend_counts_under_its_new_name(tmp_path: Path) -> None:
+    async def no_metrics(exchange: Exchange) -> None:
+        await exchange.answer(404)
+
+    async with ScriptedUpstream("m1") as u1:
+        u1.handlers["/metrics"] = no_metrics
+        quick = {"probe_interval_s": 0.1, "scrape_interval_s": 0.1}
+        async with reloadable(tmp_path, m1(backend("old", u1)), **quick) as running:
+            await running.change(m1(backend("new", u1)))
+
+            async def counted() -> bool:
+                metrics = await running.gateway.metrics()
+                failures = "gateway_backend_scrape_failures_total"
+                assert not metrics.total(failures, backend="old")
+                return metrics.total(failures, backend="new") > 1
+
+            await eventually(counted)
+
+
+async def test_a_key_that_can_not_be_read_for_a_moment_stays(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("the-key")
+    async with ScriptedUpstream("m1") as u1:
+        entry = backend("u1", u1, api_key_file=str(key))
+        async with reloadable(tmp_path, m1(entry)) as running:
+            key.unlink()
+            assert (await running.reload())[0] == 200
+            await running.change(m1({**entry, "name": "renamed"}))
+            assert (await running.gateway.chat("m1")).status == 200
+            assert u1.requests[-1].header("authorization") == "Bearer the-key"
+            events = (await running.gateway.get("/admin/events")).body
+            assert b"backend_key_missing" in events
+            await running.change(m1(backend("u1", u1)))
+            assert (await running.gateway.chat("m1")).status == 200
+            assert u1.requests[-1].header("authorization") is None
+
+
+async def test_a_backend_that_comes_back_without_its_key_still_has_it(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("the-key")
+    async with ScriptedUpstream("m1") as u1, ScriptedUpstream("m1") as u2:
+        paused = u1.handlers[CHAT] = Paused()
+        entry = backend("u1", u1, api_key_file=str(key))
+        async with reloadable(tmp_path, m1(entry)) as running:
+            stream = asyncio.create_task(running.gateway.chat("m1", stream=True))
+            await u1.until(lambda: paused.begun)
+            await running.change(m1(backend("u2", u2)))
+            key.unlink()
+            await running.change(m1(entry))
+            paused.go_on.set()
+            assert (await running.gateway.chat("m1", stream=True)).status == 200
+            assert (await stream).body.endswith(DONE)
+            assert u1.requests[-1].header("authorization") == "Bearer the-key"
+
+
+async def test_a_file_that_stays_refused_is_told_of_once(tmp_path: Path) -> None:
+    """However often its TLS files are looked for."""
+    async with ScriptedUpstream("m1") as u1:
+        entry = backend("u1", u1)
+        async with reloadable(tmp_path, m1(entry)) as running:
+            keyless = {**entry, "api_key_file": str(tmp_path / "no-key")}
+            tls = {"ca_file": str(tmp_path / "no.pem")}
+            other = {"name": "u2", "url": "https://h:1", "served_name": "m1", "tls": tls}
+            running.write(m1(keyless, other))
+            await running.until_refused()
+            for _ in range(3):
+                assert (await running.reload())[0] == 422
+            text = (await running.gateway.get("/admin/events")).body
+            assert text.count(b"config_refused") == 1
+            assert text.count(b"backend_key_missing") == 0
 
 
 async def test_endpoints_limits_and_names_follow_the_file(tmp_path: Path) -> None:

@@ -151,3 +151,23 @@ def test_a_model_that_is_gone_is_what_is_left_of_it() -> None:
     left = registry.current(old)
     assert (left.name, [m.backend.name for m in left.members]) == ("m1", ["b"])
     assert registry.lessons_of("m1").lengths.overall.samples == 0
+
+
+@pytest.mark.parametrize(
+    ("backends", "left"),
+    [
+        ([{**A, "name": "new"}, {**B, "name": "other"}], ["new", "other"]),
+        ([{**A, "name": "b"}, {**B, "name": "a"}], ["b", "a"]),
+        ([{**A, "url": "http://h:3"}, B], ["b"]),
+    ],
+    ids=["renamed", "exchanged", "moved"],
+)
+def test_what_is_left_of_a_model_are_its_servers(
+    backends: list[dict[str, Any]], left: list[str]
+) -> None:
+    registry = fleet(A, B)
+    old = registry.names.models["m1"]
+    models = [{"name": "m2", "backends": [b["name"] for b in backends]}]
+    registry.apply(config(*backends, models=models), "v2", 1.0)
+    assert [m.backend.name for m in registry.current(old).members] == left
+    assert len(registry.view(registry.current(old), 2.0).backends) == len(left)

@@ -87,6 +87,19 @@ def test_odd_values_do_no_harm(tmp_path: Path) -> None:
     assert drains.load() == {"a": Drain("?", "", 1.0)}
 
 
+def test_two_gateways_that_share_a_folder_keep_what_the_other_took_out(tmp_path: Path) -> None:
+    one, other = Drains(tmp_path), Drains(tmp_path)
+    assert (one.load(), other.load()) == ({}, {})
+    a, b = Drain("one", "", 1.0), Drain("other", "", 2.0)
+    one.save({"a": a})
+    other.save({"b": b})
+    assert Drains(tmp_path).load() == {"a": a, "b": b}
+    one.save({})
+    assert Drains(tmp_path).load() == {"b": b}
+    other.save({})
+    assert Drains(tmp_path).load() == {}
+
+
 def test_many_writers_leave_one_whole_file(tmp_path: Path) -> None:
     def write(name: str) -> None:
         drains = Drains(tmp_path)
@@ -98,6 +111,5 @@ def test_many_writers_leave_one_whole_file(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join(60)
-    ((name, drain),) = Drains(tmp_path).load().items()
-    assert drain == Drain(name, "x" * 19, 1.0)
-    assert [path.name for path in tmp_path.iterdir()] == ["drains.json"]
+    assert Drains(tmp_path).load() == {name: Drain(name, "x" * 19, 1.0) for name in "abcd"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "drains.json"]

@@ -52,9 +52,12 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "f").write_bytes(b"x")
     (tmp_path / "link").symlink_to("f")
+    handles = len(os.listdir("/proc/self/fd"))
     for name in ("pipe", "link", "nothing", "."):
         with pytest.raises(OSError, match=r"plain file|Errno"):
             read_within(tmp_path / name, 10)
+    assert read_within(tmp_path / "link", 10, follow=True) == b"x"
+    assert len(os.listdir("/proc/self/fd")) == handles
 
 
 def test_a_new_folder_is_for_us_alone(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """What operators ask of a running gateway, over real files."""
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from gateway.clock import Clock
+from gateway.config.codes import Code
 from gateway.config.load import load_text
 from gateway.config.schema import RoutingConfig
 from gateway.fleet.change import Change
@@ -16,7 +18,7 @@ from gateway.store.drains import Drains
 from gateway.store.history import History
 from gateway.words import Words
 from gateway.workers.controls import Controls
-from gateway.workers.reloading import Reloader
+from gateway.workers.reloading import Reloader, Unusable
 
 GOOD = """
 version: 1
@@ -43,7 +45,9 @@ class Desk:
         self.version = loaded.version_hash
         self.fleet = Registry(loaded.config, loaded.version_hash, 0.0)
         self.told: list[Change] = []
+        self.results: list[str] = []
         self.looks = 0
+        self.unusable: Unusable | None = None
         state = folder / "state" if has_state else None
         clock = Clock(lambda: 0.0, lambda: 1000.0)
         self.history = History(state)
@@ -53,7 +57,7 @@ class Desk:
             loaded.version_hash,
             put=self._put,
             kept=self._keep,
-            told=lambda result: None,
+            told=lambda result: self.results.append(result.result),
             clock=clock,
         )
         self.controls = Controls(
@@ -68,6 +72,8 @@ class Desk:
         )
 
     async def _put(self, config: RoutingConfig, version: str) -> tuple[Words, ...]:
+        if self.unusable is not None:
+            raise self.unusable
         self.fleet.apply(config, version, 0.0)
         return ()
 
@@ -124,6 +130,8 @@ async def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     real = tmp_path / "real.yaml"
     desk.file.rename(real)
     real.chmod(0o640)
+    owner = (1234, 2345) if os.geteuid() == 0 else (os.getuid(), os.getgid())
+    os.chown(real, *owner)
     desk.file.symlink_to(real)
     await desk.controls.reload("start")
     await desk.change(OTHER)
@@ -131,7 +139,40 @@ async def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     assert desk.file.is_symlink()
     assert real.read_text() == GOOD
     assert real.stat().st_mode & 0o777 == 0o640
+    assert (real.stat().st_uid, real.stat().st_gid) == owner
     assert names_in(tmp_path) == ["etc", "real.yaml", "state"]
+
+
+async def test_a_version_that_can_not_be_used_any_more_is_not_written(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.controls.reload("start")
+    second = await desk.change(OTHER)
+    desk.unusable = Unusable(
+        Code.TLS_FILES_UNUSABLE, "backends[0].tls", Words("no", "不"), Words("mend", "改")
+    )
+    back = await desk.controls.rollback(None, "me")
+    assert back is not None
+    assert (back.result, back.version, back.note) == ("refused", second, None)
+    assert desk.file.read_text() == OTHER
+    assert not desk.reloader.status.is_refused
+
+
+async def test_a_rollback_ends_that_the_file_is_refused(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.controls.reload("start")
+    await desk.change(OTHER)
+    await desk.change("version: 1")
+    assert desk.reloader.status.is_refused
+    back = await desk.controls.rollback(None, "me")
+    assert back is not None
+    assert (back.result, desk.reloader.status.is_refused) == ("applied", False)
+    assert desk.file.read_text() == GOOD
+    assert await desk.reloader.look("file") is None
+    await desk.change("version: 1")
+    back = await desk.controls.rollback(desk.version, "me")
+    assert back is not None
+    assert (back.result, desk.reloader.status.is_refused) == ("unchanged", False)
+    assert desk.results == ["applied", "refused", "applied", "refused", "unchanged"]
 
 
 async def test_where_the_file_cannot_be_written_the_memory_goes_back(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reading the routing file again: in force as a whole or not at all, at any rate."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,52 @@ async def test_a_crash_in_one_reload_is_no_stuck_state(tmp_path: Path) -> None:
     assert (await desk.reload()).result == "applied"
 
 
+async def test_what_crashed_is_looked_at_again(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.reload()
+    desk.file.write_text(OTHER)
+    desk.unusable = ZeroDivisionError("a bug")  # type: ignore[assignment]
+    with pytest.raises(ZeroDivisionError):
+        await desk.reloader.look("file")
+    desk.unusable = None
+    seen = await desk.reloader.look("file")
+    assert seen is not None
+    assert seen.result == "applied"
+
+
+async def test_what_is_no_plain_file_of_bounded_size_is_refused(tmp_path: Path) -> None:
+    """A pipe that nobody writes to, a device without an end, a folder, a log in its place."""
+    desk = Desk(tmp_path)
+    await desk.reload()
+    desk.file.unlink()
+    os.mkfifo(desk.file)
+    assert codes(await asyncio.wait_for(desk.reload(), 5.0)) == [Code.FILE_UNREADABLE]
+    desk.file.unlink()
+    desk.file.symlink_to("/dev/zero")
+    assert codes(await asyncio.wait_for(desk.reload(), 5.0)) == [Code.FILE_UNREADABLE]
+    desk.file.unlink()
+    desk.file.mkdir()
+    files = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        assert codes(await desk.reload()) == [Code.FILE_UNREADABLE]
+    assert len(os.listdir("/proc/self/fd")) == files
+    desk.file.rmdir()
+    with desk.file.open("wb") as file:
+        file.truncate(1 << 40)
+    refused = await desk.reload()
+    assert codes(refused) == [Code.FILE_UNREADABLE]
+    assert "larger than" in refused.problems[0].told.en
+    desk.file.unlink()
+    (tmp_path / "real.yaml").write_text(OTHER)
+    desk.file.symlink_to("real.yaml")
+    assert (await desk.reload()).result == "applied"
+
+
+def codes(result: Applied) -> list[Code]:
+    assert result.result == "refused"
+    return [problem.code for problem in result.problems]
+
+
 async def test_who_is_cancelled_does_not_end_the_reload(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.go_on.clear()
@@ -204,8 +251,8 @@ async def test_a_look_takes_only_news(tmp_path: Path) -> None:
 async def test_another_text_holds_until_the_file_changes_or_is_asked_for(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     await desk.reload()
-    back = await desk.reloader.put_text(OTHER.encode(), "me, back")
-    assert back.result == "applied"
+    back, why = await desk.reloader.go_back(OTHER.encode(), "me, back", lambda file, data: "full")
+    assert (back.result, why) == ("applied", "full")
     assert await desk.reloader.look("file") is None
     assert desk.reloader.status.version == back.version
     assert (await desk.reload()).result == "applied"
@@ -215,7 +262,14 @@ async def test_another_text_holds_until_the_file_changes_or_is_asked_for(tmp_pat
 async def test_a_bad_text_that_is_not_the_file_says_nothing_about_it(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     await desk.reload()
-    assert (await desk.reloader.put_text(BROKEN.encode(), "me")).result == "refused"
+    written: list[bytes] = []
+
+    def write(file: Path | None, data: bytes) -> str:
+        written.append(data)
+        return ""
+
+    back, _ = await desk.reloader.go_back(BROKEN.encode(), "me", write)
+    assert (back.result, written) == ("refused", [])
     assert not desk.reloader.status.is_refused
 
 

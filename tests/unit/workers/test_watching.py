@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,6 +119,20 @@ def test_the_folders_of_links_end(tmp_path: Path, loop: bool) -> None:
 
 def test_a_missing_folder_is_waited_for_above_it(tmp_path: Path) -> None:
     assert watched_folders(tmp_path / "no" / "such" / "routing.yaml") == (tmp_path,)
+
+
+@pytest.mark.parametrize("error", [OSError("no inotify watches left"), RuntimeError("inotify")])
+async def test_where_nothing_can_be_watched_the_file_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def broken(*folders: Path, **options: Any) -> AsyncIterator[set[Any]]:
+        raise error
+        yield set()
+
+    monkeypatch.setattr("gateway.workers.watching.awatch", broken)
+    looks = changes_of(tmp_path / "routing.yaml")
+    for _ in range(2):
+        await asyncio.wait_for(anext(looks), LIMIT_S)
 
 
 async def test_a_file_behind_a_link_that_turned_is_still_seen(tmp_path: Path) -> None:
