@@ -106,7 +106,7 @@ class Gateway:
             self.events,
             clock,
             environ,
-            self.controls.drain_reason,
+            self.controls,
         )
         collector = FleetCollector(self.fleet, self._halls.waiting, self._config_status)
         self.metrics.registry.register(collector)
@@ -117,7 +117,9 @@ class Gateway:
 
     async def start(self) -> None:
         """Opens pools and begins to probe; waits for no backend."""
-        await self.controls.load()
+        trouble = await self.controls.load()
+        if trouble is not None:
+            self.events.add("warning", "drains_not_read", reason=trouble.en)
         await open_all(self._parts)
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))

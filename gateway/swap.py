@@ -1,8 +1,8 @@
 """Putting another routing file in force: all parts of the gateway at once, or none."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 from gateway.clock import Clock
 from gateway.config.backend import BackendConfig
@@ -23,8 +23,21 @@ from gateway.workers.reloading import Unusable
 from gateway.workers.stations import Contexts, Stations, UnusableTls, read_contexts
 
 
+class Drained(Protocol):
+    """The backends that an operator took out, by name."""
+
+    def drain_reason(self, backend: str) -> str | None:
+        """Why one is out; None if it is not."""
+
+    def rename(self, renamed: Mapping[str, str]) -> bool:
+        """Backends have other names now, by their old ones; whether that concerns any of them."""
+
+    async def save(self) -> None:
+        """Keeps them for the next start."""
+
+
 class Parts(NamedTuple):
-    """What follows the routing file; `drain_reason` says why an operator took a backend out."""
+    """What follows the routing file, and what operators have taken out of it."""
 
     fleet: Registry
     stations: Stations
@@ -34,7 +47,7 @@ class Parts(NamedTuple):
     events: Events
     clock: Clock
     environ: Mapping[str, str]
-    drain_reason: Callable[[str], str | None]
+    drained: Drained
 
 
 class _Means(NamedTuple):
@@ -69,6 +82,7 @@ async def put(parts: Parts, config: RoutingConfig, version: str) -> tuple[Words,
     told = describe(change, in_flight_of(fleet), waiting_of(fleet, parts.halls))
     # From here on nothing waits, so that every request sees the old file or the new one whole.
     swap = fleet.apply(config, version, parts.clock.monotonic_s())
+    is_drain_renamed = parts.drained.rename(swap.renamed)
     for live in swap.removed:
         parts.stations.retire(live)
     for live in swap.added:
@@ -78,6 +92,8 @@ async def put(parts: Parts, config: RoutingConfig, version: str) -> tuple[Words,
     parts.metrics.keep(models=fleet.names.models, backends=fleet.backends)
     parts.events.changed(swap.changes)
     parts.halls.apply()
+    if is_drain_renamed:
+        await parts.drained.save()
     return told
 
 
@@ -120,7 +136,7 @@ def _is_open(parts: Parts, backend: BackendConfig) -> bool:
 
 def _come(parts: Parts, live: LiveBackend, means: _Means) -> None:
     name = live.config.name
-    reason = parts.drain_reason(name)
+    reason = parts.drained.drain_reason(name)
     if reason is not None:
         live.observe(DrainBegun(reason), parts.clock.monotonic_s())
     parts.stations.open(live, _key(parts, live, means), means.contexts.get(name))

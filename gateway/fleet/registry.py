@@ -20,12 +20,14 @@ from gateway.fleet.view import ModelView
 class Swap(NamedTuple):
     """What came and went when another routing file came into force, and the drift that it made.
 
-    One that was leaving and is wanted again is among those that came.
+    One that was leaving and is wanted again is among those that came. `renamed` are the new names
+    of those that stayed, by their old ones.
     """
 
     added: tuple[LiveBackend, ...]
     removed: tuple[LiveBackend, ...]
     changes: tuple[Change, ...]
+    renamed: Mapping[str, str]
 
 
 class Registry:
@@ -63,10 +65,11 @@ class Registry:
         changes: list[Change] = []
         added: list[LiveBackend] = []
         backends: dict[str, LiveBackend] = {}
+        known = _by_url([*self.backends.values(), *self.leaving])
         for backend in enabled:
             served = wanted.get(backend.name, frozenset({backend.served_name}))
             kin, scale = self._kin[_kind_of(backend)], self._scales[_scale_of(backend)]
-            live = _server_of(backend, [*self.backends.values(), *self.leaving])
+            live = _server_of(backend, known)
             if live is None:
                 live = LiveBackend(
                     backend, served, now, config.health, kin, scale, self._scrape_interval_s
@@ -81,14 +84,17 @@ class Registry:
             backends[backend.name] = live
         stay = set(backends.values())
         removed = tuple(live for live in self.backends.values() if live not in stay)
+        kept = ((old, live.config.name) for old, live in self.backends.items() if live in stay)
+        renamed = {old: name for old, name in kept if old != name}
         for live in removed:
             live.observe(DrainBegun("the routing file has it no more"), now)
         self.leaving += removed
         self.config, self.version, self.names = config, version, names
         self.backends = backends
+        self._by_url = _by_url(backends.values())
         self.lessons = {name: self.lessons_of(name) for name in names.models}
         self._twins = _eager_twins(names.models.values())
-        return Swap(tuple(added), removed, tuple(changes))
+        return Swap(tuple(added), removed, tuple(changes), renamed)
 
     def left(self, live: LiveBackend) -> None:
         """A backend that was leaving is gone."""
@@ -106,8 +112,7 @@ class Registry:
         now = self.names.models.get(model.name)
         if now is not None:
             return now
-        lives = [*self.backends.values()]
-        found = ((_server_of(m.backend, lives), m.served_name) for m in model.members)
+        found = ((_server_of(m.backend, self._by_url), m.served_name) for m in model.members)
         members = (Member(live.config, served) for live, served in found if live is not None)
         return Model(model.config, tuple(members))
 
@@ -140,8 +145,19 @@ class Registry:
         return tuple(m for m in found if m is not None and m.name != model.name)
 
 
-def _server_of(backend: BackendConfig, lives: Iterable[LiveBackend]) -> LiveBackend | None:
+def _by_url(lives: Iterable[LiveBackend]) -> dict[str, list[LiveBackend]]:
+    """Backends by address, since comparing all with all takes seconds in a large fleet."""
+    found: dict[str, list[LiveBackend]] = {}
+    for live in lives:
+        found.setdefault(live.config.base_url, []).append(live)
+    return found
+
+
+def _server_of(
+    backend: BackendConfig, known: Mapping[str, list[LiveBackend]]
+) -> LiveBackend | None:
     """What is known of the server already, under this name or another."""
+    lives = known.get(backend.base_url, [])
     return next((live for live in lives if is_same_server(live.config, backend)), None)
 
 

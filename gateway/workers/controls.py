@@ -64,9 +64,22 @@ class Controls:
     def __repr__(self) -> str:
         return f"<Controls {self._reloader!r} drained={sorted(self._taken_out)}>"
 
-    async def load(self) -> None:
-        """Reads which backends had been taken out before the gateway was started."""
+    async def load(self) -> Words | None:
+        """Reads which backends had been taken out before the start; says what went wrong."""
         self._taken_out = dict(await asyncio.to_thread(self._drains.load))
+        return self._drains.trouble
+
+    def rename(self, renamed: Mapping[str, str]) -> bool:
+        """A drained backend has another name now, by its old one; whether there is any."""
+        if not renamed.keys() & self._taken_out.keys():
+            return False
+        self._taken_out = {renamed.get(n, n): drain for n, drain in self._taken_out.items()}
+        return True
+
+    async def save(self) -> None:
+        """Keeps the drained backends for the next start."""
+        async with self._lock:
+            await self._keep(self._taken_out)
 
     def drain_reason(self, backend: str) -> str | None:
         """Why an operator took the backend out; None if nobody did."""

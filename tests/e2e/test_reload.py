@@ -390,3 +390,16 @@ async def test_back_to_the_version_before(tmp_path: Path) -> None:
             assert len(u1.requests) == 1
             again = await running.gateway.post("/admin/config/rollback?version=none", b"")
             assert again.status == 404
+
+
+async def test_a_drained_backend_stays_drained_under_its_new_name(tmp_path: Path) -> None:
+    async with ScriptedUpstream("m1") as u1, ScriptedUpstream("m1") as u2:
+        both = m1(backend("u1", u1), backend("u2", u2))
+        renamed = m1(backend("new", u1), backend("u2", u2))
+        async with reloadable(tmp_path, both) as running:
+            await running.gateway.post("/admin/backends/u1/drain", b"")
+            await running.change(renamed)
+            assert (await running.gateway.health())["backends"]["new"]["state"] == "draining"
+        async with reloadable(tmp_path, renamed, wait=False) as running:
+            await u2.until(lambda: u2.probes)
+            assert (await running.gateway.health())["backends"]["new"]["state"] == "draining"

@@ -1,5 +1,6 @@
 """One routing file after another: what stays, what comes and what leaves."""
 
+import time
 from typing import Any
 
 import pytest
@@ -151,6 +152,19 @@ def test_a_model_that_is_gone_is_what_is_left_of_it() -> None:
     left = registry.current(old)
     assert (left.name, [m.backend.name for m in left.members]) == ("m1", ["b"])
     assert registry.lessons_of("m1").lengths.overall.samples == 0
+
+
+@pytest.mark.parametrize("port", [1, 2], ids=["stays", "moves"])
+def test_a_large_fleet_is_not_compared_all_with_all(port: int) -> None:
+    """In the event loop, in which all streams stand still meanwhile."""
+    before, after = (
+        config(*({**A, "name": f"b{n}", "url": f"http://h{n}:{at}"} for n in range(400)))
+        for at in (1, port)
+    )
+    registry = Registry(before, "v1", 0.0)
+    began_s = time.process_time()
+    registry.apply(after, "v2", 1.0)
+    assert time.process_time() - began_s < 0.4
 
 
 @pytest.mark.parametrize(

@@ -245,3 +245,24 @@ async def test_what_else_is_read_again_may_fail_without_harm(tmp_path: Path) -> 
     assert result.result == "unchanged"
     assert result.note is not None
     assert "cert.pem" in result.note.en
+
+
+async def test_a_drain_follows_its_server_to_another_name(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.controls.drain("a", "memory", "me")
+    assert not desk.controls.rename({"b": "c"})
+    assert desk.controls.rename({"a": "b", "b": "a"})
+    await desk.controls.save()
+    later = Desk(tmp_path)
+    assert await later.controls.load() is None
+    assert later.controls.drain_reason("a") is None
+    assert later.controls.drain_reason("b") == "taken out by me: memory"
+
+
+async def test_drains_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "drains.json").write_text("no json")
+    trouble = await desk.controls.load()
+    assert trouble is not None
+    assert "drains.json" in trouble.en
