@@ -24,7 +24,8 @@ async def test_gw_block_1() -> None:
         u1.handlers[CHAT] = hold
         config = routes(
             [backend("u1", u1, max_num_seqs=512), backend("u2", u2)],
-            [model("m1", "u1"), model("m2", "u2")],
+            # 300 connect at once, and client, gateway and backends share one loop.
+            [model("m1", "u1", timeouts={"connect_s": 60.0}), model("m2", "u2")],
         )
         async with running_gateway(config) as gateway:
             held = [asyncio.create_task(gateway.chat("m1")) for _ in range(300)]

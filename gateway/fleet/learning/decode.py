@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale, is_near, padding
+from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale, is_near, mixed, padding
 
 __all__ = ["BAND", "LOOK_AGAIN_S", "DecodeSpeed", "Kin", "Line", "Scale"]
 
@@ -18,6 +18,8 @@ _EAGER_FACTOR: Final = 3.0
 _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
+# So many tokens are believed whole; of fewer, chance decides how long their steps seem to take.
+_BELIEVED_TOKENS: Final = 32.0
 _FIRST_RATIO: Final = 4.0
 _SLOW_RATIO: Final = 2.5
 _FORGIVEN_AFTER_S: Final = 60.0
@@ -67,7 +69,7 @@ class DecodeSpeed:
         self._sizes = sizes
         self._limit = limit
         self._prior_s = prior_s
-        usable = [size for size in sizes or () if size <= limit]
+        usable = [n for n in sizes or () if n <= limit]
         self._largest = max(usable, default=0)
         self._pads = padding(usable, limit)
         self._graph = Line()
@@ -104,14 +106,14 @@ class DecodeSpeed:
     @property
     def steps(self) -> tuple[float, ...]:
         """Seconds a step takes, by batch size from 0 to max_num_seqs + 1."""
-        if not self._is_seen and self._scale.version != self._scale_version:
+        if self._scale.version != self._scale_version and self._base.weight < _BELIEVED_TOKENS:
             self._refresh()
         return self._steps
 
     @property
     def scale_ratio(self) -> float:
         """How much longer than thought it probably takes; 1 once it was seen itself."""
-        return 1.0 if self._is_seen else self._scale.ratio
+        return 1.0 if self._graph.weight or self._eager.weight else self._scale.ratio
 
     @property
     def samples_tokens(self) -> tuple[float, float]:
@@ -174,7 +176,9 @@ class DecodeSpeed:
         if size > self._largest:
             self._kin.seen_s, self._kin.looks = now, 0
         self._refresh()
-        self._scale.note(self._steps[1] / self._prior_s)
+        base = self._base
+        if base.weight:
+            self._scale.note(sum(base.fit()) / self._prior_s)
         if self._eager.weight and self._graph.weight and self._largest:
             a, b = self._eager.fit()
             self._kin.eager = (a / self._steps[self._largest], b / self._steps[self._largest])
@@ -205,8 +209,9 @@ class DecodeSpeed:
         return DecodeSpeed(self._sizes, self._limit, self._prior_s, self._kin, self._scale)
 
     @property
-    def _is_seen(self) -> bool:
-        return self._graph.weight > 0 or self._eager.weight > 0
+    def _base(self) -> Line:
+        """The line on the graph, or of an eager engine."""
+        return self._graph if self._largest else self._eager
 
     def _is_new(self, size: int) -> bool:
         line = self._graph if size <= self._largest else self._eager
@@ -272,13 +277,17 @@ class DecodeSpeed:
         self.version += 1
 
     def _lower(self) -> tuple[float, float]:
-        """The line on the graph, or of an eager engine."""
-        base = self._graph if self._largest else self._eager
-        if base.weight:
-            return base.fit()
+        """The line on the graph, or of an eager engine: as thought before, then as seen."""
         prior_s = self._prior_s * self._scale.ratio
         self._scale_version = self._scale.version
-        return prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
+        thought = prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
+        base = self._base
+        if not base.weight:
+            return thought
+        seen = base.fit()
+        if base.weight >= _BELIEVED_TOKENS:
+            return seen
+        return mixed(thought, seen, base.weight / _BELIEVED_TOKENS)
 
     def _upper(self, lower: tuple[float, float]) -> tuple[float, float]:
         """The line off the graph, of an engine that has one."""

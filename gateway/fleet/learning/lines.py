@@ -106,6 +106,13 @@ def is_near(shape: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return True
 
 
+def mixed(
+    one: tuple[float, float], other: tuple[float, float], share: float
+) -> tuple[float, float]:
+    """The line between two lines, with so large a share, from 0 to 1, of the other."""
+    return one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1])
+
+
 def padding(sizes: list[int], limit: int) -> list[int]:
     """The captured size that a batch is padded to, by batch size; the batch itself above them."""
     return [

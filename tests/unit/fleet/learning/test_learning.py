@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from gateway.fleet.learning.decode import LOOK_AGAIN_S, DecodeSpeed, Kin
+from gateway.fleet.learning.decode import LOOK_AGAIN_S, DecodeSpeed, Kin, Scale
 from gateway.fleet.learning.lengths import UNKNOWN_TOKENS, Histogram, OutputLengths
 from gateway.fleet.learning.prefill import PrefillSpeed
 
@@ -176,6 +176,18 @@ def test_a_slow_minute_is_forgiven() -> None:
     for minute in range(2, 12):
         decode.forgive(60.0 * minute)
     assert decode.step_s(1) <= 2.6 * 0.06
+
+
+@pytest.mark.parametrize("sizes", [(1, 4), (), None], ids=["graph", "eager", "undeclared"])
+def test_a_few_tokens_do_not_send_everybody_elsewhere(sizes: tuple[int, ...] | None) -> None:
+    """Of two alike, one has had a stream of two tokens, held up by something else."""
+    scale = Scale()
+    one, other = (DecodeSpeed(sizes, 8, PRIOR_S, Kin(), scale) for _ in "ab")
+    one.add(1, 4.0, 2.0, 0.0)
+    assert other.step_s(1) < one.step_s(1) < 1.2 * other.step_s(1)
+    for _ in range(20):
+        one.add(1, 0.1, 8.0, 0.0)
+    assert one.step_s(1) == pytest.approx(0.1, rel=0.05)
 
 
 def test_looks_that_see_nothing_become_rare() -> None:

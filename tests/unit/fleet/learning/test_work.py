@@ -57,8 +57,8 @@ def seen_tokens(work: Work) -> float:
 def test_a_clean_window_teaches() -> None:
     work = made()
     ours = begun(work, 0.0, 2)
-    now = stream(ours, 0.0, 20)
-    work.end(ours[0], now, 21)
+    now = stream(ours, 0.0, 40)
+    work.end(ours[0], now, 41)
     assert work.decode.step_s(2) == pytest.approx(STEP_S, rel=0.05)
     assert len(work) == 1
 
