@@ -50,7 +50,7 @@ class Work:
         self, decode: DecodeSpeed, kv_tokens: int | None, scrape_interval_s: float = 1.0
     ) -> None:
         self.decode = decode
-        self.prefill = PrefillSpeed()
+        self.prefill = PrefillSpeed(decode.scale.prompts)
         self.kv_tokens = kv_tokens
         self.tokens_an_event = 1.0
         self.restarts_total = 0
@@ -63,7 +63,7 @@ class Work:
         self._scrapes = Scrapes(scrape_interval_s)
         self._load: Load | None = None
         self._load_at_s = self._load_until_s = 0.0
-        self._speed: tuple[int, Speed] | None = None
+        self._speed: tuple[tuple[int, int], Speed] | None = None
 
     def __repr__(self) -> str:
         return f"<Work of {len(self._active)} requests, {self.decode!r}>"
@@ -155,7 +155,7 @@ class Work:
     def restarted(self) -> None:
         """The engine was started anew: what was learnt of it says nothing now."""
         self.reshape(self.decode.anew())
-        self.prefill = PrefillSpeed()
+        self.prefill = PrefillSpeed(self.decode.scale.prompts)
         self._bias = 1.0
         self.restarts_total += 1
 
@@ -238,12 +238,12 @@ class Work:
         """What was learnt, for decisions."""
         decode = self.decode
         steps = decode.steps
-        version, known = decode.version, self._speed
+        known, version = self._speed, (decode.version, self.prefill.version)
         if known is not None and known[0] == version and known[1].kv_tokens == self.kv_tokens:
             return known[1]
         reading = self.prefill.reading
         # Nothing was read there yet: it is thought to be as much slower as its decoding is.
-        ratio = 1.0 if self.prefill.samples else decode.scale_ratio
+        ratio = 1.0 if self.prefill.is_seen else decode.scale_ratio
         prompt = ratio * reading.token_s, ratio * reading.fix_s
         speed = Speed(steps, decode.cap, *prompt, self.kv_tokens)
         self._speed = (version, speed)

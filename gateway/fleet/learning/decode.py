@@ -19,7 +19,7 @@ _ODD_RATIO: Final = 2.5
 _ODD_IN_A_ROW: Final = 4
 _SEEN_TOKENS: Final = 8.0
 # So many tokens are believed whole; of fewer, chance decides how long their steps seem to take.
-_BELIEVED_TOKENS: Final = 32.0
+_BELIEVED_TOKENS: Final = 16.0
 _FIRST_RATIO: Final = 4.0
 _SLOW_RATIO: Final = 2.5
 _FORGIVEN_AFTER_S: Final = 60.0
@@ -49,12 +49,12 @@ class DecodeSpeed:
         "_pads",
         "_prior_s",
         "_sampled_at_s",
-        "_scale",
         "_scale_version",
         "_shape",
         "_sizes",
         "_steps",
         "cap",
+        "scale",
         "version",
     )
 
@@ -72,10 +72,9 @@ class DecodeSpeed:
         usable = [n for n in sizes or () if n <= limit]
         self._largest = max(usable, default=0)
         self._pads = padding(usable, limit)
-        self._graph = Line()
-        self._eager = Line()
+        self._graph, self._eager = Line(), Line()
         self._kin = kin or Kin()
-        self._scale = scale or Scale()
+        self.scale = scale or Scale()
         self._scale_version = 0
         self._means: dict[int, tuple[float, float]] = {}
         self._odd = 0
@@ -85,9 +84,9 @@ class DecodeSpeed:
         if sizes is None:
             self._pads = list(range(limit + 2))
         self.version = 0
+        self.cap = 0
         self._steps: tuple[float, ...] = ()
         self._shape: tuple[float, ...] = ()
-        self.cap = 0
         self._refresh()
 
     def __repr__(self) -> str:
@@ -106,14 +105,14 @@ class DecodeSpeed:
     @property
     def steps(self) -> tuple[float, ...]:
         """Seconds a step takes, by batch size from 0 to max_num_seqs + 1."""
-        if self._scale.version != self._scale_version and self._base.weight < _BELIEVED_TOKENS:
+        if self.scale.version != self._scale_version and self._base.weight < _BELIEVED_TOKENS:
             self._refresh()
         return self._steps
 
     @property
     def scale_ratio(self) -> float:
         """How much longer than thought it probably takes; 1 once it was seen itself."""
-        return 1.0 if self._graph.weight or self._eager.weight else self._scale.ratio
+        return 1.0 if self._graph.weight or self._eager.weight else self.scale.ratio
 
     @property
     def samples_tokens(self) -> tuple[float, float]:
@@ -161,7 +160,7 @@ class DecodeSpeed:
         if is_new:
             # The first answer may be slow for reasons of its own, such as compiled operators.
             step_s = min(step_s, _FIRST_RATIO * self.step_s(size))
-        if not is_new and step_s > _ODD_RATIO * self.step_s(size):
+        if not is_new and step_s > _ODD_RATIO * self._seen_s(size):
             self._odd += 1
             if self._odd < _ODD_IN_A_ROW:
                 return
@@ -177,8 +176,8 @@ class DecodeSpeed:
             self._kin.seen_s, self._kin.looks = now, 0
         self._refresh()
         base = self._base
-        if base.weight:
-            self._scale.note(sum(base.fit()) / self._prior_s)
+        if base.weight >= _BELIEVED_TOKENS:
+            self.scale.note(base.at(1) / self._prior_s)
         if self._eager.weight and self._graph.weight and self._largest:
             a, b = self._eager.fit()
             self._kin.eager = (a / self._steps[self._largest], b / self._steps[self._largest])
@@ -192,7 +191,7 @@ class DecodeSpeed:
         if at_s is None or now - at_s < _FORGIVEN_AFTER_S:
             return
         self._sampled_at_s = now
-        expected_s = self._prior_s * self._scale.ratio
+        expected_s = self._prior_s * self.scale.ratio
         if self._steps[1] <= _SLOW_RATIO * expected_s:
             return
         for line in (self._graph, self._eager):
@@ -206,7 +205,7 @@ class DecodeSpeed:
 
     def anew(self) -> "DecodeSpeed":
         """For an engine that was started anew, maybe with other flags; kin stay kin."""
-        return DecodeSpeed(self._sizes, self._limit, self._prior_s, self._kin, self._scale)
+        return DecodeSpeed(self._sizes, self._limit, self._prior_s, self._kin, self.scale)
 
     @property
     def _base(self) -> Line:
@@ -218,6 +217,11 @@ class DecodeSpeed:
         if self._sizes is None:
             return size not in self._means
         return line.weight < _SEEN_TOKENS
+
+    def _seen_s(self, size: int) -> float:
+        """What a step with `size` sequences has been seen to take, else what is thought of it."""
+        is_on_base = self._base.weight and (size <= self._largest or not self._largest)
+        return self._base.at(size) if is_on_base else self.step_s(size)
 
     def _find_edge(self, size: int, step_s: float, weight: float) -> None:
         """Notes a mean by batch size; a size that is worse than a smaller one lies off the graph.
@@ -278,16 +282,12 @@ class DecodeSpeed:
 
     def _lower(self) -> tuple[float, float]:
         """The line on the graph, or of an eager engine: as thought before, then as seen."""
-        prior_s = self._prior_s * self._scale.ratio
-        self._scale_version = self._scale.version
+        prior_s = self._prior_s * self.scale.ratio
+        self._scale_version = self.scale.version
         thought = prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
-        base = self._base
-        if not base.weight:
-            return thought
-        seen = base.fit()
-        if base.weight >= _BELIEVED_TOKENS:
-            return seen
-        return mixed(thought, seen, base.weight / _BELIEVED_TOKENS)
+        weight = self._base.weight
+        share = min(1.0, weight / _BELIEVED_TOKENS) ** 2
+        return mixed(thought, self._base.fit(), share) if weight else thought
 
     def _upper(self, lower: tuple[float, float]) -> tuple[float, float]:
         """The line off the graph, of an engine that has one."""

@@ -2,13 +2,15 @@
 
 from typing import Final
 
+from gateway.fleet.learning.prefill import PrefillSpeed
+
 _DECAY_A_TOKEN: Final = 0.9995
 _STEEPEST: Final = 0.2
 SLOPE_PRIOR: Final = 0.02
 _SHRINK: Final = 60.0
 _OWN_SHARE: Final = 0.8
 _SAME_RATIO: Final = 0.003
-_SLOWER_AT_MOST: Final = 2.0
+_SLOWER_AT_MOST: Final = 1.5
 
 
 class Line:
@@ -46,6 +48,11 @@ class Line:
         slope = min(max(slope, 0.0), steepest)
         return mean_y - slope * mean_x, slope
 
+    def at(self, size: float) -> float:
+        """Seconds of a step with `size` sequences; the weight must not be 0."""
+        start_s, slope_s = self.fit()
+        return start_s + slope_s * size
+
 
 class Kin:
     """What engines alike share: one of them looks beyond the graph for all.
@@ -70,14 +77,16 @@ class Kin:
 class Scale:
     """How the engines of one model compare with what was thought of them before they were seen.
 
-    What one has shown corrects what is thought of those that have not shown anything yet.
+    What one has shown corrects what is thought of those that have not shown anything yet. `prompts`
+    is how they read them, all taken together.
     """
 
-    __slots__ = ("ratio", "version")
+    __slots__ = ("prompts", "ratio", "version")
 
     def __init__(self) -> None:
         self.ratio = 1.0
         self.version = 0
+        self.prompts = PrefillSpeed()
 
     def __repr__(self) -> str:
         return f"<Scale {self.ratio:.2f}>"

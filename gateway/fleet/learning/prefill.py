@@ -10,6 +10,8 @@ _PRIOR_TOKENS_PER_S: Final = 1500.0
 _PRIOR_TOKENS: Final = 200.0
 _FIX_PRIOR_S: Final = 0.05
 _ODD_RATIO: Final = 4.0
+# So many first tokens tell enough of one engine alone.
+_BELIEVED: Final = 8
 
 
 class Reading(NamedTuple):
@@ -20,17 +22,45 @@ class Reading(NamedTuple):
 
 
 class PrefillSpeed:
-    """Σu² / Σu(TTFT - τ/2), decayed by 0.97 a sample, and the mean of what remains."""
+    """Σu² / Σu(TTFT - τ/2), decayed by 0.97 a sample, and the mean of what remains.
 
-    __slots__ = ("_fix_s", "_fix_weight", "_times", "_tokens", "reading", "samples")
+    `kin` is the same of all engines alike: it counts until this one has shown enough itself, so
+    that a single slow prompt does not send everybody elsewhere.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_fix_s", "_fix_weight", "_kin", "_seen", "_times", "_tokens", "samples")
+
+    def __init__(self, kin: "PrefillSpeed | None" = None) -> None:
+        self._kin = kin
+        self._seen = 0
         self._tokens = _PRIOR_TOKENS * _PRIOR_TOKENS
         self._times = self._tokens / _PRIOR_TOKENS_PER_S
         self._fix_s = _FIX_PRIOR_S
         self._fix_weight = 1.0
         self.samples = 0
-        self.reading = self._read()
+
+    @property
+    def version(self) -> int:
+        """Grows with whatever its reading is made of."""
+        kin = 0 if self._kin is None else self._kin.version
+        return self._seen + kin
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a prompt of some length was read, here or by an engine alike."""
+        return self.samples > 0 or (self._kin is not None and self._kin.samples > 0)
+
+    @property
+    def reading(self) -> Reading:
+        """Its speed as far as known."""
+        own = Reading(self._times / self._tokens, self._fix_s)
+        if self._kin is None or self._seen >= _BELIEVED:
+            return own
+        share, kin = self._seen / _BELIEVED, self._kin.reading
+        return Reading(
+            kin.token_s + share * (own.token_s - kin.token_s),
+            kin.fix_s + share * (own.fix_s - kin.fix_s),
+        )
 
     def __repr__(self) -> str:
         return f"<PrefillSpeed {1 / self.reading.token_s:.0f} tokens/s, {self.samples} samples>"
@@ -41,6 +71,9 @@ class PrefillSpeed:
         No other prompt was ahead of it. `step_s` is what a decode step takes; on average half of
         one was still running.
         """
+        if self._kin is not None:
+            self._kin.add(uncached_tokens, ttft_s, step_s)
+        self._seen += 1
         spent_s = max(1e-4, ttft_s - step_s / 2)
         if uncached_tokens >= LEAST_TOKENS:
             # One that takes many times as long waited for something else; if all do, it is slow.
@@ -54,7 +87,3 @@ class PrefillSpeed:
         if uncached_tokens <= 1024:
             self._fix_weight = _DECAY * self._fix_weight + 1.0
             self._fix_s += (min(rest_s, 2.0) - self._fix_s) / self._fix_weight
-        self.reading = self._read()
-
-    def _read(self) -> Reading:
-        return Reading(self._times / self._tokens, self._fix_s)

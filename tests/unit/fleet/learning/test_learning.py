@@ -206,3 +206,13 @@ def test_no_step_takes_less_than_nothing(size: int) -> None:
     for tokens in (1, 8, 32):
         decode.add(size, 0.001, tokens, 0.0)
     assert min(decode.steps[1:]) > 0
+
+
+def test_one_slow_prompt_does_not_send_everybody_elsewhere() -> None:
+    kin = PrefillSpeed()
+    one, other = PrefillSpeed(kin), PrefillSpeed(kin)
+    one.add(2, 0.4, 0.0)
+    assert other.reading.fix_s < one.reading.fix_s + 1e-9 < 1.2 * other.reading.fix_s
+    for _ in range(40):
+        one.add(2, 0.02, 0.0)
+    assert one.reading.fix_s < 0.05
