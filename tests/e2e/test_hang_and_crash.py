@@ -166,7 +166,7 @@ async def test_a_graph_backend_that_runs_eager_is_reported_and_loses_its_prefere
         ]
         config = routes(entries, [model("slow", "g"), model("pub", "g", "e")])
         async with running_gateway(config) as gateway:
-            asked = {**request(True, 20), "model": "slow", "ignore_eos": True}
+            asked = {**request(True, 48), "model": "slow", "ignore_eos": True}
             await asyncio.gather(*(gateway.post(CHAT, asked) for _ in range(8)))
             told = (await gateway.health())["backends"]["g"]
             assert told["state"] == "degraded"
