@@ -14,7 +14,7 @@ DEMO_PORT ?= 8000
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check unit format docs lock test-vllm chaos chaos-short \
+.PHONY: help venv demo redis test check unit format docs lock test-vllm chaos chaos-short \
   test-load sim sim-short reload-storm reload-storm-short bench-routing bench-decisions clean
 
 help: ## List these commands
@@ -41,7 +41,10 @@ $(VENV)/.ready: requirements-dev.lock pyproject.toml
 demo: venv ## An emulated fleet of four backends and the gateway on this machine
 	@$(BIN)/python scripts/demo.py --port $(DEMO_PORT) $(if $(filter-out 0,$(DEMO_EXIT)),--check-and-exit)
 
-test: check ## Everything that must pass: style, types, import rules, tests (under 6 minutes)
+redis: ## Install redis-server where it is missing and may be installed, else say how
+	@sh scripts/need_redis.sh
+
+test: check redis ## Everything that must pass: style, types, import rules, tests (under 6 minutes)
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
 
 check: venv ## Style, types and import rules, without tests

@@ -35,10 +35,12 @@ from gateway.observe.lines import LineWriter
 from gateway.observe.logs import Log, Sink
 from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
-from gateway.settings import Settings, is_loopback, state_folder
+from gateway.settings import Settings, is_loopback
 from gateway.store.drains import Drains
+from gateway.store.folder import state_folder
 from gateway.store.history import History
 from gateway.swap import Parts, open_all, put
+from gateway.together import Together, open_store
 from gateway.words import Words
 from gateway.workers.config_news import keep, tell, watch
 from gateway.workers.controls import Controls
@@ -75,12 +77,15 @@ class Gateway:
         self.is_draining = False
         self.is_accepting = True
         self._supervisor = Supervisor(log)
+        store = open_store(settings)
+        self.together = Together(store, clock, self.events)
         self._halls = Halls(
             self.fleet,
             now,
             random.random,
             lambda error: log.crash("placement_crashed", error),
-            self._freed,
+            lambda live: self._stations.freed(live),
+            store,
         )
         self._stations = self._build_stations()
         self._budgets = Budgets(routing.recovery)
@@ -97,18 +102,10 @@ class Gateway:
             look=self._halls.look,
             clock=clock,
         )
-        self._parts = Parts(
-            self.fleet,
-            self._stations,
-            self._halls,
-            self._budgets,
-            self.metrics,
-            self.events,
-            clock,
-            environ,
-            self.controls,
+        self._parts = self._gathered(environ)
+        collector = FleetCollector(
+            self.fleet, self._halls.waiting, self._config_status, self.together.figures
         )
-        collector = FleetCollector(self.fleet, self._halls.waiting, self._config_status)
         self.metrics.registry.register(collector)
         self.asgi = self._build()
 
@@ -124,6 +121,9 @@ class Gateway:
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
         self._supervisor.start("halls", self._halls.watch)
+        self.together.join(
+            self.fleet, self._halls, self.controls, self._stations.look_now, self._supervisor
+        )
         file = self.settings.config_file
         if file is not None:
             await self._reloader.look("start")
@@ -161,6 +161,7 @@ class Gateway:
         """Ends probing and closes every connection to backends."""
         await self._supervisor.stop()
         await self._stations.close()
+        await self.together.leave()
         self.log.event("info", "gateway_stopped")
         await asyncio.to_thread(self.log.close)
 
@@ -206,10 +207,24 @@ class Gateway:
             config_status=self._config_status,
             is_draining=lambda: self.is_draining,
             waiting=self._halls.waiting,
+            store=self.together.report,
             is_admin_open=is_loopback(settings.host),
         )
         cors = Cors(settings.cors_origins) if settings.cors_origins else None
         return FrontDoor(flow, build_site(site), cors, lambda: self.is_accepting)
+
+    def _gathered(self, environ: Mapping[str, str]) -> Parts:
+        return Parts(
+            self.fleet,
+            self._stations,
+            self._halls,
+            self._budgets,
+            self.metrics,
+            self.events,
+            self.clock,
+            environ,
+            self.controls,
+        )
 
     def _build_stations(self) -> Stations:
         settings = self.settings
@@ -218,6 +233,8 @@ class Gateway:
             self.metrics,
             self.clock,
             self._halls.look,
+            self.together.is_reader,
+            self.together.was_read,
             probe_interval_s=settings.probe_interval_s,
             scrape_interval_s=settings.scrape_interval_s,
         )
@@ -249,9 +266,6 @@ class Gateway:
 
     async def _put(self, routing: RoutingConfig, version: str) -> tuple[Words, ...]:
         return await put(self._parts, routing, version)
-
-    def _freed(self, live: LiveBackend) -> None:
-        self._stations.freed(live)
 
     def _gone(self, live: LiveBackend) -> None:
         self.fleet.left(live)

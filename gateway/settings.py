@@ -5,11 +5,9 @@ Each has one name: the field `drain_s` is the variable ASCEND_GATEWAY_DRAIN_S an
 command lines are visible to every user of the machine.
 """
 
-import hashlib
 import ipaddress
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -175,9 +173,18 @@ class Settings(BaseSettings):
     server_header: OptionalText = Field(
         default=None, description="Value of the `server` header in answers; empty: no such header."
     )
+    workers: int = Field(
+        default=1, ge=1, le=64, description="Processes that serve on one socket; more need a store."
+    )
     store_url: OptionalSecret = Field(
         default=None,
-        description="redis:// URL of the store that gateways share; empty: this process's memory.",
+        description="Redis that gateways share: redis://, rediss://, redis+sentinel://HOST,HOST/"
+        "MASTER or redis+cluster://HOST,HOST; empty: this process's memory.",
+    )
+    store_namespace: str = Field(
+        default="ascend-gateway",
+        pattern=r"^[A-Za-z0-9._-]{1,64}$",
+        description="What the store's keys begin with; gateways of one fleet have the same.",
     )
 
     @field_validator("host")
@@ -218,6 +225,15 @@ class Settings(BaseSettings):
             f"{ENV_PREFIX}TLS_{missing.upper()}_FILE is missing; set it, or unset the other"
         )
 
+    @model_validator(mode="after")
+    def _workers_have_a_store(self) -> Self:
+        if self.workers == 1 or self.store_url is not None:
+            return self
+        raise ValueError(
+            f"{self.workers} workers must share what runs where; set {ENV_PREFIX}STORE_URL to a "
+            "Redis, or let one process serve"
+        )
+
     def load_client_keys(self) -> tuple[tuple[str, str], ...]:
         """Name and key of each client; raises OSError or ValueError when the file is unusable."""
         return _loaded(self.client_keys, self.client_keys_file, "client")
@@ -225,23 +241,6 @@ class Settings(BaseSettings):
     def load_admin_keys(self) -> tuple[tuple[str, str], ...]:
         """Name and key of each administrator; raises OSError or ValueError likewise."""
         return _loaded(self.admin_keys, self.admin_keys_file, "admin")
-
-
-def state_folder(settings: Settings, environ: Mapping[str, str]) -> Path | None:
-    """Where the state of the gateway with this routing file lives; None without a file or place.
-
-    The first of STATE_DIRECTORY counts (systemd.exec(5)); a relative XDG_STATE_HOME is passed over
-    (XDG specification). Links are not followed, so a ConfigMap's folder stays when its link turns.
-    """
-    file = settings.config_file
-    xdg, home = (environ.get(name, "") for name in ("XDG_STATE_HOME", "HOME"))
-    shared = xdg if os.path.isabs(xdg) else f"{home}/.local/state" if os.path.isabs(home) else ""
-    base = settings.state_dir or environ.get("STATE_DIRECTORY", "").partition(":")[0]
-    base = base or (shared and f"{shared}/ascend-gateway")
-    if file is None or not base:
-        return None
-    digest = hashlib.sha256(os.fsencode(os.path.abspath(file))).hexdigest()
-    return Path(base, f"{file.stem}-{digest[:8]}")
 
 
 def is_loopback(host: str) -> bool:

@@ -31,6 +31,7 @@ def config_routes(site: Site) -> APIRouter:
     """The routes that change what is in force, or tell what would change."""
     router = APIRouter(prefix="/admin")
     _add_file_routes(router, site)
+    _add_version_routes(router, site)
     _add_backend_routes(router, site)
     return router
 
@@ -65,6 +66,16 @@ def _add_file_routes(router: APIRouter, site: Site) -> None:
             return wrong
         result = await site.control.preview(await _text(request), file)
         return answers.preview(result, site.fleet.version, Language(lang))
+
+
+def _add_version_routes(router: APIRouter, site: Site) -> None:
+    @router.post("/config/publish")
+    async def publish(request: Request, lang: str = "en") -> Response:
+        who = authorize(site, request)
+        if (wrong := _wrong(lang)) is not None:
+            return wrong
+        result = await site.control.publish(await _text(request), f"admin {who}")
+        return answers.applied(result, Language(lang))
 
     @router.post("/config/rollback")
     async def rollback(request: Request, version: str | None = None, lang: str = "en") -> Response:

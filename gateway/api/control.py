@@ -17,6 +17,9 @@ class Control(Protocol):
     async def preview(self, text: str, file: str) -> Preview:
         """What a file would change; `file` is its name in problems."""
 
+    async def publish(self, text: str, who: str) -> Applied:
+        """Puts a routing file in force here and at all gateways that share the store."""
+
     async def rollback(self, version: str | None, who: str) -> Applied | None:
         """Puts a kept version in force, without one that before; None: no such version is kept."""
 

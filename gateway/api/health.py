@@ -33,6 +33,9 @@ def health_routes(site: Site) -> APIRouter:
     @router.api_route("/health", methods=list(_METHODS))
     async def health() -> Response:
         told = report(site.fleet, site.clock.monotonic_s())
+        store = site.store()
+        if told["status"] == "ok" and store["status"] != "ok":
+            told["status"] = "degraded"
         for name, model in told["models"].items():
             model["waiting"] = site.waiting(name)
         body = {
@@ -41,6 +44,7 @@ def health_routes(site: Site) -> APIRouter:
             "config_version": site.fleet.version,
             "config": _config(site.config_status()),
             "draining": site.is_draining(),
+            "store": store,
             **told,
         }
         return as_json(body, 503 if told["status"] == "down" else 200)

@@ -1,7 +1,8 @@
 """What the routes of the site need to answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gateway.access.keys import Keyring
 from gateway.api.control import Control
@@ -14,13 +15,18 @@ from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
 
 
+def alone() -> Mapping[str, Any]:
+    """The store of a gateway that is alone."""
+    return {"kind": "memory", "status": "ok", "reason": None, "replicas": []}
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """The parts of the gateway that models, health, metrics and administration show.
 
     `created_s` is when this gateway took its routing file, in seconds since 1970. `is_draining`
-    tells whether it shuts down, `waiting` how
-    many requests of a model wait for a free backend.
+    tells whether it shuts down, `waiting` how many requests of a model wait for a free backend,
+    `store` how the store and the other gateways are.
     """
 
     fleet: Registry
@@ -38,3 +44,4 @@ class Site:
     waiting: Callable[[str], int]
     is_admin_open: bool
     trails: Trails
+    store: Callable[[], Mapping[str, Any]] = alone

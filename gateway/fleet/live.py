@@ -5,6 +5,7 @@ from dataclasses import replace
 from gateway.config.backend import BackendConfig
 from gateway.config.capture import concurrency_cap
 from gateway.config.schema import HealthConfig
+from gateway.config.server_key import server_key
 from gateway.config.steps import longest_step_s, longest_still_s
 from gateway.fleet.change import Change, drift_changes
 from gateway.fleet.health import breaker, progress
@@ -32,11 +33,14 @@ from gateway.fleet.work import Work
 
 
 class LiveBackend:
-    """What is known of one backend now: requests in flight, health, speed, what it serves."""
+    """What is known of one backend now: requests in flight, health, speed, what it serves.
+
+    `key` is its name at all gateways, of which there are `replicas`; `warned` is what another one
+    found out against it and this one has not disproved.
+    """
 
     __slots__ = (
         "_facts",
-        "_health_rules",
         "_is_plain",
         "_rules",
         "arrivals_total",
@@ -45,14 +49,18 @@ class LiveBackend:
         "finding",
         "hard_limit",
         "health",
+        "health_rules",
         "in_flight",
+        "key",
         "last_request_s",
         "longest_step_s",
         "progress",
         "prompt_bytes",
+        "replicas",
         "served",
         "slowness",
         "speed",
+        "warned",
         "work",
     )
 
@@ -68,6 +76,9 @@ class LiveBackend:
     ) -> None:
         rules = rules or HealthConfig()
         self.config = config
+        self.key = server_key(config.base_url)
+        self.replicas = 1
+        self.warned = ""
         self.served = ServedNames(config, served_names)
         _, self.hard_limit = concurrency_cap(config)
         self.work = Work(decode_for(config, kin, scale), None, scrape_interval_s)
@@ -82,7 +93,7 @@ class LiveBackend:
         self.speed = SpeedBook(config.capture_sizes)
         self.slowness: Slowness | None = None
         self.finding: str | None = None
-        self._health_rules = rules
+        self.health_rules = rules
         self._is_plain = False
         self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
         self._facts: dict[str, BackendFacts] = {}
@@ -105,7 +116,7 @@ class LiveBackend:
         self.served = self.served.reconfigured(config, served_names)
         _, self.hard_limit = concurrency_cap(config)
         self.longest_step_s = longest_step_s(config, rules.longest_step_s)
-        self._health_rules = rules
+        self.health_rules = rules
         self._rules = breaker.Rules(rules.breaker_failures, rules.breaker_open_s)
         if self.health.has_canary is not rules.canary:
             self.health = replace(self.health, has_canary=rules.canary)
@@ -142,11 +153,6 @@ class LiveBackend:
         return self.health.reason
 
     @property
-    def canary_idle_s(self) -> float:
-        """Seconds without a request after which a canary asks it."""
-        return self._health_rules.canary_idle_s
-
-    @property
     def cap(self) -> int:
         """How many requests at once it serves well, by what was learnt or configured."""
         return self.work.decode.cap_with(has_backlog=False, now=0.0)
@@ -175,6 +181,8 @@ class LiveBackend:
         match evidence:
             case RequestSucceeded() | CanaryOk():
                 self.breaker = breaker.after_success(self.breaker)
+                # What was seen here counts for more than what was heard.
+                self.warned = ""
             case Moved() if self.breaker.phase(now) is Phase.HALF_OPEN:
                 # It generates for others, so its next failure counts anew.
                 self.breaker = breaker.CLOSED
@@ -261,11 +269,15 @@ class LiveBackend:
         work = self.work
         load, speed = work.load(now), work.speed()
         cap = work.decode.cap_with(has_backlog, now)
-        if self._is_plain:
+        if self.replicas > 1 and work.figures.is_blind(now):
+            # Each of them takes its part, since none knows what the others do.
+            cap = max(1, cap // self.replicas)
+        if self._is_plain and not self.warned:
             return BackendView(facts, self.in_flight, Standing.READY, 1.0, cap, load, speed)
-        health = self.health
-        stands = standing(health, self.breaker.phase(now), self.in_flight)
-        share = share_ratio(health, self._health_rules.ramp_s, now)
+        stands = standing(self.health, self.breaker.phase(now), self.in_flight)
+        if self.warned and stands is Standing.READY:
+            stands = Standing.DOUBTFUL
+        share = share_ratio(self.health, self.health_rules.ramp_s, now)
         return BackendView(facts, self.in_flight, stands, share, cap, load, speed)
 
     def _facts_of(self, served_name: str, now: float) -> BackendFacts:

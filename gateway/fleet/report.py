@@ -103,13 +103,14 @@ def _backend(backend: LiveBackend, now: float) -> dict[str, Any]:
         "reason": backend.reason,
         "breaker": backend.breaker.phase(now).value,
         "finding": backend.finding,
+        "warned": backend.warned or None,
         "tier": backend.config.tier.value,
         "in_flight": backend.in_flight,
         "cap": backend.cap,
         "learnt": _learnt(backend),
         "hard_limit": backend.hard_limit,
         "max_model_len": backend.served.max_model_len(backend.config.served_name),
-        "engine": _engine(backend.work.activity or backend.progress.activity),
+        "engine": _engine(backend.work.figures.last or backend.progress.activity),
         "drift": [
             {"kind": d.kind.value, "served_name": d.served_name, "message": d.message}
             for d in backend.served.all_drift(now)

@@ -2,22 +2,16 @@
 
 from typing import Final
 
+from gateway.fleet.figures import Figures
 from gateway.fleet.health.evidence import Activity
 from gateway.fleet.learning.decode import DecodeSpeed
 from gateway.fleet.learning.prefill import PrefillSpeed
-from gateway.fleet.telemetry.freshness import Gauges, Scrapes
+from gateway.fleet.peers import NO_PEERS, PeerWork
 from gateway.fleet.view import Load, Speed
 from gateway.fleet.working import Working
 
-_BIAS_A_PREEMPTION: Final = 1.2
-_MOST_BIAS: Final = 2.0
-_BIAS_FADES: Final = 0.995
-# Blocks are rounded up, estimates err; what goes beyond that is not ours, or not true.
-_TRUSTED_RATIO: Final = 0.1
 _EVENTS_NEEDED: Final = 32
 _UNSEEN_TOKENS: Final = 8
-_MOST_KV_TOKENS: Final = 10**10
-_RESTARTS_APART_S: Final = 60.0
 # Within so much time what is left of answers hardly changes.
 _LOAD_LASTS_S: Final = 0.2
 _UNSEEN_SPREAD: Final = 0.2
@@ -30,17 +24,13 @@ class Work:
         "_active",
         "_area",
         "_area_at_s",
-        "_bias",
-        "_excess_tokens",
         "_load",
         "_load_at_s",
         "_load_until_s",
-        "_restarted_at_s",
         "_running",
-        "_scrapes",
         "_speed",
         "decode",
-        "kv_tokens",
+        "figures",
         "prefill",
         "restarts_total",
         "tokens_an_event",
@@ -51,16 +41,12 @@ class Work:
     ) -> None:
         self.decode = decode
         self.prefill = PrefillSpeed(decode.scale.prompts)
-        self.kv_tokens = kv_tokens
         self.tokens_an_event = 1.0
         self.restarts_total = 0
-        self._restarted_at_s = float("-inf")
         self._active: dict[Working, None] = {}
         self._running = 0
         self._area = self._area_at_s = 0.0
-        self._bias = 1.0
-        self._excess_tokens = 0.0
-        self._scrapes = Scrapes(scrape_interval_s)
+        self.figures = Figures(kv_tokens, scrape_interval_s)
         self._load: Load | None = None
         self._load_at_s = self._load_until_s = 0.0
         self._speed: tuple[tuple[int, int], Speed] | None = None
@@ -80,7 +66,7 @@ class Work:
         self._active[one] = None
         self._running += one.sequences
         self._count(one, +1, now)
-        if self._running > self.decode.cap:
+        if self.batch > self.decode.cap:
             self.decode.looked(now)
 
     def first_token(self, one: Working, now: float) -> None:
@@ -91,8 +77,9 @@ class Work:
         one.first_s = one.last_s = now
         one.tokens = max(1, one.tokens)
         self._load_until_s = now
-        if one.is_alone and not self.others(now):
-            step_s = self.decode.step_s(self._running) if len(self._active) > 1 else 0.0
+        peers = self.figures.peers or NO_PEERS
+        if one.is_alone and peers.is_decoding and not self.others(now):
+            step_s = self.decode.step_s(self.batch) if self.batch > one.sequences else 0.0
             self.prefill.add(one.uncached_tokens, now - one.sent_s, step_s)
             self._speed = None
 
@@ -119,44 +106,47 @@ class Work:
         None for figures that could not be read: the old ones go stale, and our own count alone.
         Returns whether the engine began anew since the scrape before.
         """
-        before = self._scrapes.last
         # Only what was there all the while: what began meanwhile may not be in the figures yet.
         own = sum(one.sequences for one in self._active if one.sent_s <= asked_s)
-        self._scrapes = self._scrapes.take(activity, asked_s, answered_s, own)
-        gauges, now = self._scrapes.last, answered_s
-        if activity is None or gauges is None or gauges is before:
+        news = self.figures.take(activity, asked_s, answered_s, own)
+        if not news.is_new:
             return False
         self._load = None
-        if gauges.kv_capacity_tokens is not None:
-            self.kv_tokens = min(gauges.kv_capacity_tokens, _MOST_KV_TOKENS)
-        if gauges.is_restarted and now - self._restarted_at_s > _RESTARTS_APART_S:
-            self._restarted_at_s = now
+        if news.is_restarted:
             self.restarted()
             return True
-        if before is not None and gauges.preemptions_total > before.preemptions_total:
-            self._bias = min(_MOST_BIAS, self._bias * _BIAS_A_PREEMPTION)
+        if news.is_preempted:
             self._forget_window()
         else:
-            self._bias = 1.0 + (self._bias - 1.0) * _BIAS_FADES
-            self._close_window(now)
-        self._excess_tokens = 0.0
-        if self.kv_tokens is not None:
-            most = self.kv_tokens * (1.0 if self.others(now) else _TRUSTED_RATIO)
-            reckoned = self._bias * self._context_tokens()
-            used = (gauges.kv_pressure_ratio or 0.0) * self.kv_tokens
-            self._excess_tokens = min(most, max(0.0, used - reckoned))
+            self._close_window(answered_s)
+        has_strangers = self.others(answered_s) > 0
+        self.figures.reckon_excess(self._context_tokens(), has_strangers=has_strangers)
         return False
 
     @property
-    def activity(self) -> Gauges | None:
-        """What the engine's metrics said last, however long ago; None before the first time."""
-        return self._scrapes.last
+    def kv_tokens(self) -> int | None:
+        """Its KV memory in tokens, None when unknown."""
+        return self.figures.kv_tokens
+
+    def take_peers(self, peers: PeerWork | None, now: float) -> None:
+        """Other gateways have this there now; None: it is not known any more."""
+        before, after = self.figures.peers or NO_PEERS, peers or NO_PEERS
+        if before.requests != after.requests:
+            # Tokens that came in a batch of another size are another lesson.
+            self._close_window(now)
+        self.figures.peers = peers
+        self._load = None
+
+    @property
+    def batch(self) -> int:
+        """Sequences of all known gateways that are there."""
+        return self._running + (self.figures.peers or NO_PEERS).requests
 
     def restarted(self) -> None:
         """The engine was started anew: what was learnt of it says nothing now."""
         self.reshape(self.decode.anew())
         self.prefill = PrefillSpeed(self.decode.scale.prompts)
-        self._bias = 1.0
+        self.figures.bias = 1.0
         self.restarts_total += 1
 
     def reshape(self, decode: DecodeSpeed) -> None:
@@ -174,7 +164,7 @@ class Work:
                 return known
             left_s = known.pending_s - (now - self._load_at_s)
             return known._replace(pending_s=max(0.0, left_s))
-        self._load = known = self._reckon(now)
+        self._load = known = self._with_others(self.own_load(now), now)
         self._load_at_s, self._load_until_s = now, now + _LOAD_LASTS_S
         return known
 
@@ -185,11 +175,11 @@ class Work:
         load, reading, sequences = self.load(now), self.prefill.reading, one.sequences
         is_decoding, tokens = one.first_s is not None, one.tokens
         if sign < 0 and not is_decoding and not one.is_visible:
-            is_decoding, tokens = one.reckon(now, reading, self.decode.step_s(self._running))
+            is_decoding, tokens = one.reckon(now, reading, self.decode.step_s(self.batch))
         done = int(tokens * self.tokens_an_event)
         left = one.lengths.left_tokens(done, one.limit_tokens) * sequences
         prompt_s = 0.0 if is_decoding else one.uncached_tokens * reading.token_s + reading.fix_s
-        context = self._bias * (one.prompt_tokens + done)
+        context = self.figures.bias * (one.prompt_tokens + done)
         self._load_at_s = now
         self._load = Load(
             load.running + sign * sequences,
@@ -201,12 +191,13 @@ class Work:
             load.kv_ratio,
         )
 
-    def _reckon(self, now: float) -> Load:
+    def own_load(self, now: float) -> Load:
+        """What this gateway alone has there."""
         streaming = prompts = 0
         left = pending = context = 0.0
         oldest_s = now
         reading = self.prefill.reading
-        step_s = self.decode.step_s(self._running)
+        step_s = self.decode.step_s(self.batch)
         ratio = self.tokens_an_event
         for one in self._active:
             is_decoding, tokens = one.first_s is not None, one.tokens
@@ -225,14 +216,26 @@ class Work:
                 oldest_s = one.sent_s
         if prompts:
             pending = pending * reading.token_s + prompts * reading.fix_s - (now - oldest_s)
-        others, context, kv_ratio = 0, context * self._bias, None
-        gauges = self._scrapes.gauges_at(now)
+        return Load(self._running, streaming, left, max(0.0, pending), context * self.figures.bias)
+
+    def _with_others(self, own: Load, now: float) -> Load:
+        """With what others have there, and what the engine says of itself."""
+        figures, peers = self.figures, self.figures.peers or NO_PEERS
+        others, kv_ratio, context = 0, None, own.context_tokens + peers.context_tokens
+        gauges = figures.at(now)
         if gauges is not None:
-            context += self._excess_tokens
+            context += figures.excess_tokens
             others = self._counted_others(now)
             kv_ratio = gauges.kv_pressure_ratio
-        running = self._running + others
-        return Load(running, streaming, left, max(0.0, pending), context, others, kv_ratio)
+        return Load(
+            self.batch + others,
+            own.streaming + peers.streaming,
+            own.left_tokens + peers.left_tokens,
+            own.pending_s + peers.pending_s,
+            context,
+            others,
+            kv_ratio,
+        )
 
     def speed(self) -> Speed:
         """What was learnt, for decisions."""
@@ -250,23 +253,24 @@ class Work:
         return speed
 
     def others(self, now: float) -> int:
-        """Requests at the engine that are not ours, as far as its metrics tell."""
-        return self._scrapes.foreign_at(now, self.decode.limit)
+        """Requests at the engine that no known gateway has sent, as far as its metrics tell."""
+        return self.figures.strangers(now, self.decode.limit)
 
     def _counted_others(self, now: float) -> int:
         """With nothing of our own there, one may always try: figures can lie for ever."""
         others = self.others(now)
-        return others if self._running else min(others, max(0, self.decode.cap - 1))
+        return others if self.batch else min(others, max(0, self.decode.cap - 1))
 
     def _context_tokens(self) -> float:
         return sum(one.prompt_tokens + one.tokens * self.tokens_an_event for one in self._active)
 
     def _close_window(self, now: float) -> None:
         """Learns from the tokens since the last change of the batch, if all were decoding."""
-        self._area += self._running * (now - self._area_at_s)
+        self._area += self.batch * (now - self._area_at_s)
         self._area_at_s = now
-        active = self._active
-        if active and all(one.is_decoding for one in active) and not self._is_shared():
+        active, figures = self._active, self.figures
+        is_clean = not figures.is_shared and (figures.peers or NO_PEERS).is_decoding
+        if active and is_clean and all(one.is_decoding for one in active):
             spans = [one.window() for one in active]
             rates = sorted(
                 one.sequences * span_s / tokens
@@ -276,7 +280,7 @@ class Work:
             if rates:
                 tokens = max(tokens for _, tokens in spans)
                 step_s = rates[len(rates) // 2] / self.tokens_an_event
-                self.decode.add(self._running, step_s, tokens, now)
+                self.decode.add(self.batch, step_s, tokens, now)
         self._forget_window()
 
     def _learn_from_total(self, one: Working, now: float, output_tokens: int) -> None:
@@ -290,10 +294,6 @@ class Work:
         decoding_s = total_s - reading.fix_s - one.uncached_tokens * reading.token_s
         if abs(mean - size) < _UNSEEN_SPREAD and decoding_s > 0.5 * total_s:
             self.decode.add(size, decoding_s / output_tokens, output_tokens / 2, now)
-
-    def _is_shared(self) -> bool:
-        """Whether others may have been in the batch: then its size is not known."""
-        return self._scrapes.last is not None and self._scrapes.last.foreign > 0
 
     def _forget_window(self) -> None:
         for one in self._active:

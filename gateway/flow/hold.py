@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, NamedTuple
 
 from gateway.errors import Refusal
+from gateway.fleet.bulletin import Waiting
 from gateway.fleet.lease import Lease
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.names import Model
@@ -17,12 +19,13 @@ from gateway.flow.course import Course
 from gateway.flow.demand import Demand, response_key, want_of
 from gateway.flow.homes import Homes
 from gateway.flow.lanes import Lanes
-from gateway.flow.no_place import NothingLeft, overloaded
+from gateway.flow.no_place import NothingLeft, overloaded, refuse_in_vain
 from gateway.flow.slot import Slot
 from gateway.placement.eligible import Refused
-from gateway.placement.lane import Lane
 from gateway.placement.rule import Draw
 from gateway.placement.want import Kind, Placed, Want
+from gateway.store.shared import SharedStore
+from gateway.store.shares import Shares
 
 _LOOK_EVERY_S: Final = 0.25
 
@@ -48,6 +51,7 @@ class Halls:
         "_lanes",
         "_now",
         "_waiters",
+        "shares",
     )
 
     def __init__(
@@ -57,6 +61,7 @@ class Halls:
         draw: Draw,
         crashed: Callable[[Exception], None],
         freed: Callable[[LiveBackend], None] = lambda live: None,
+        store: SharedStore | None = None,
     ) -> None:
         self._fleet = fleet
         self._crashed = crashed
@@ -65,7 +70,8 @@ class Halls:
         self._draw = draw
         self._waiters: dict[Want, _Waiter] = {}
         self._homes = Homes()
-        self._lanes = Lanes(fleet)
+        self._lanes = lanes = Lanes(fleet)
+        self.shares = None if store is None else Shares(store, lanes.models_at, lanes.oldest_s, now)
 
     def __repr__(self) -> str:
         return f"<Halls {self._lanes!r}>"
@@ -73,6 +79,15 @@ class Halls:
     def waiting(self, model: str) -> int:
         """How many requests wait for a model."""
         return self._lanes.length(model)
+
+    def lines(self, now: float) -> dict[str, Waiting]:
+        """How many wait for each model that somebody waits for, and since how many seconds."""
+        found = self._lanes.waiting()
+        return {
+            model.name: Waiting(self._lanes.length(model.name), now - oldest_s)
+            for model in found
+            if (oldest_s := self._lanes.oldest_s(model.name)) is not None
+        }
 
     def apply(self) -> None:
         """Takes over what the fleet's routing file says now, and looks at those that wait."""
@@ -88,7 +103,7 @@ class Halls:
         Raises `NothingLeft` when no backend may take it, and `Refusal` OVERLOADED when the line is
         full or the wait too long. Whoever is cancelled while waiting has left the line.
         """
-        slot = await self._take(call, demand, course)
+        slot = await self._shared(call, demand, course)
         try:
             yield slot
         finally:
@@ -107,6 +122,28 @@ class Halls:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
             self.look()
+
+    async def _shared(self, call: Call, demand: Demand, course: Course) -> Slot:
+        """A place that no other gateway has taken meanwhile; who lost one waits on, as before."""
+        shares, longest_s = self.shares, self._fleet.config.queue.max_wait_s
+        until_s = self._now() + longest_s
+        while True:
+            slot = await self._take(call, demand, course)
+            if shares is None or slot.working is None:
+                return slot
+            try:
+                place = await shares.claim(
+                    slot.live, slot.model.name, slot.working.sequences, slot.limit
+                )
+            except BaseException:
+                slot.give_back()
+                raise
+            if place is not None:
+                slot.keep(partial(shares.release, place))
+                return slot
+            slot.give_back()
+            if self._now() > until_s:
+                raise overloaded(slot.model, f"none came free within {longest_s:g} s", None)
 
     async def _take(self, call: Call, demand: Demand, course: Course) -> Slot:
         slot = self._again(demand, course)
@@ -168,7 +205,7 @@ class Halls:
             self._pump(model, view)
             if not waiter.done():
                 if not call.attempts:
-                    _check(model, lane, longest_s)
+                    refuse_in_vain(model, lane, longest_s)
                 now = self._now()
                 view = self._fleet.view(model, now)
                 call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)
@@ -190,10 +227,7 @@ class Halls:
         return waiter.result()
 
     def _pump(self, model: Model, seen: ModelView | None = None) -> None:
-        """Places whom it can; each has its slot before the next one is looked at.
-
-        `seen` is how the model's backends look just now, if that is known already.
-        """
+        """Places whom it can; `seen` is how the model's backends look just now, if known."""
         # Whoever waits since before a reload is placed by what holds now.
         model = self._fleet.current(model)
         lane, now = self._lanes.of(model), self._now()
@@ -241,6 +275,9 @@ class Halls:
             )
         lease = Lease(self._fleet.backends[backend.name], demand.body_bytes)
         slot = Slot(model, backend, lease, working, lessons, self._now, self._left)
+        if placed is not None:
+            # Of the places in all, strangers have theirs without asking.
+            slot.limit = max(1, placed.cap - placed.load.others)
         if working is not None:
             slot.remembers(demand.size, self._lanes.index(backend.name), demand.blocks)
             if not demand.is_stored:
@@ -259,14 +296,3 @@ class Halls:
                 self._pump(model)
             except Exception as error:  # noqa: BLE001 - those that wait must not end this one
                 self._crashed(error)
-
-
-def _check(model: Model, lane: Lane, longest_s: float) -> None:
-    """Refuses at once what would wait in vain."""
-    if lane.is_over:
-        told = f"{len(lane) - 1} requests wait already"
-        raise overloaded(model, told, lane.wait_s(len(lane)))
-    expected_s = lane.wait_s(len(lane))
-    if expected_s is not None and expected_s > longest_s:
-        told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
-        raise overloaded(model, told, expected_s)

@@ -83,6 +83,15 @@ class Lanes:
         lane = self._lanes.get(model)
         return 0 if lane is None else len(lane)
 
+    def models_at(self, backend: str) -> list[str]:
+        """The names of the models that a backend serves."""
+        return [model.name for model in self._models_at.get(backend, [])]
+
+    def oldest_s(self, model: str) -> float | None:
+        """Since when the first of a model's line waits (monotonic); None if nobody does."""
+        lane = self._lanes.get(model)
+        return lane.oldest_s if lane is not None and len(lane) else None
+
     def index(self, backend: str) -> PrefixIndex:
         """The prefixes that a backend is thought to have in its cache."""
         return self._indexes[backend]

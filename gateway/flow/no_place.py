@@ -5,6 +5,7 @@ from typing import Final
 from gateway.errors import GatewayError, Outcome, Refusal
 from gateway.fleet.names import Model
 from gateway.placement.eligible import Refused
+from gateway.placement.lane import Lane
 
 _RETRY_AFTER_S: Final = 5.0
 _LONGEST_RETRY_AFTER_S: Final = 60.0
@@ -28,3 +29,14 @@ def overloaded(model: Model, told: str, expected_s: float | None) -> Refusal:
         f"All backends of '{model.name}' are busy and {told}. Try again in {retry_s:.0f} s.",
         retry_after_s=retry_s,
     )
+
+
+def refuse_in_vain(model: Model, lane: Lane, longest_s: float) -> None:
+    """Refuses at once what would wait in vain."""
+    if lane.is_over:
+        told = f"{len(lane) - 1} requests wait already"
+        raise overloaded(model, told, lane.wait_s(len(lane)))
+    expected_s = lane.wait_s(len(lane))
+    if expected_s is not None and expected_s > longest_s:
+        told = f"{len(lane) - 1} requests wait, which takes about {expected_s:.0f} s"
+        raise overloaded(model, told, expected_s)

@@ -25,6 +25,7 @@ class Slot:
 
     __slots__ = (
         "_blocks",
+        "_ends",
         "_events",
         "_index",
         "_lease",
@@ -34,6 +35,7 @@ class Slot:
         "_output_tokens",
         "_size",
         "backend",
+        "limit",
         "model",
         "working",
     )
@@ -60,6 +62,9 @@ class Slot:
         self._size: TextSize | None = None
         self._index: PrefixIndex | None = None
         self._blocks: tuple[int, ...] = ()
+        self._ends: Callable[[], None] | None = None
+        self.limit: int | None = None
+        """The most places that all gateways may have there, None for any number."""
 
     def __repr__(self) -> str:
         return f"<Slot at {self.backend.name} {self.working!r}>"
@@ -79,6 +84,10 @@ class Slot:
             self._lease.__exit__(None, None, None)
             raise
         return self
+
+    def keep(self, ends: Callable[[], None]) -> None:
+        """The place is claimed among all gateways; `ends` gives it back to them."""
+        self._ends = ends
 
     def remembers(self, size: TextSize, index: PrefixIndex, blocks: tuple[int, ...]) -> None:
         """The prompt is sent there: its blocks will be in the engine's cache."""
@@ -122,4 +131,6 @@ class Slot:
                     self._index.add(self._blocks, output_tokens)
         finally:
             self._lease.__exit__(None, None, None)
+            if self._ends is not None:
+                self._ends()
             self._on_free(self.live)

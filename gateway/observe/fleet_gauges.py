@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from gateway.config.problems import Severity
@@ -21,10 +21,12 @@ class FleetCollector(Collector):
         fleet: Registry,
         waiting: Callable[[str], int] | None = None,
         status: Callable[[], ConfigStatus] | None = None,
+        store: Callable[[], tuple[bool, int, int]] | None = None,
     ) -> None:
         self._fleet = fleet
         self._waiting = waiting
         self._status = status
+        self._store = store
 
     def collect(self) -> Iterable[Metric]:
         """All of them, as they are now."""
@@ -38,11 +40,27 @@ class FleetCollector(Collector):
         for model in self._fleet.names.models if self._waiting is not None else ():
             queued.add_metric([model], self._waiting(model) if self._waiting else 0)
         yield queued
+        yield from _shared((True, 0, 1) if self._store is None else self._store())
         yield from _config(self._fleet.version, None if self._status is None else self._status())
 
 
 def _gauge(name: str, told: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, told, labels=labels)
+
+
+def _shared(figures: tuple[bool, int, int]) -> Iterator[Metric]:
+    is_up, round_trips_total, gateways = figures
+    up = _gauge(
+        "gateway_store_up", "1 while the store that gateways share answers, or none is set."
+    )
+    up.add_metric([], float(is_up))
+    trips = CounterMetricFamily(
+        "gateway_store_round_trips", "Times that something was sent to the store and awaited."
+    )
+    trips.add_metric([], round_trips_total)
+    replicas = _gauge("gateway_replicas", "Gateways that share the store, this one included.")
+    replicas.add_metric([], gateways)
+    yield from (up, trips, replicas)
 
 
 def _config(version: str, status: ConfigStatus | None) -> Iterator[Metric]:
@@ -127,7 +145,7 @@ def _engine(fleet: Registry) -> Iterator[Metric]:
         "backend",
     )
     for name, backend in fleet.backends.items():
-        seen = backend.work.activity or backend.progress.activity
+        seen = backend.work.figures.last or backend.progress.activity
         if seen is not None:
             engine.add_metric([name, "running"], seen.running)
             engine.add_metric([name, "waiting"], seen.waiting)

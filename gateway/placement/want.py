@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from gateway.fleet.view import BackendView, ModelView
+from gateway.fleet.view import BackendView, Load, ModelView
 from gateway.placement.affinity import PrefixIndex
 from gateway.placement.cost import Ask
 from gateway.placement.eligible import Need, Refused, refusals
@@ -120,6 +120,18 @@ class Placed(NamedTuple):
         """What the request asks of the chosen backend."""
         assert self.choice is not None
         return self.options[self.choice.chosen].ask
+
+    @property
+    def cap(self) -> int:
+        """How many requests the chosen backend may have now."""
+        assert self.choice is not None
+        return self.options[self.choice.chosen].cap
+
+    @property
+    def load(self) -> Load:
+        """What the chosen backend had to do before."""
+        assert self.backend is not None
+        return self.backend.load
 
     @property
     def refused(self) -> tuple[Refused, ...]:

@@ -1,1 +1,1 @@
-"""What survives a restart: small files in the folder for state."""
+"""What is kept outside the process: files in the folder for state, and what gateways share."""

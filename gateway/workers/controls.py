@@ -18,7 +18,9 @@ from gateway.fleet.registry import Registry
 from gateway.store.drains import Drain, Drains
 from gateway.store.files import write_whole
 from gateway.store.history import Entry, History
+from gateway.store.shared import Published, StoreError
 from gateway.words import Words
+from gateway.workers.following import Following
 from gateway.workers.reloading import Reloader
 from gateway.workers.results import Applied, DrainState, Preview
 
@@ -26,6 +28,18 @@ _ONLY_IN_MEMORY: Final = Words(
     "the routing file could not be written ({why}); it still holds the other version, which the "
     "next change of the file, or a restart, brings back",
     "无法写入路由文件（{why}）；文件中仍是另一个版本，下次文件变化或重启后会再次生效",
+)
+_NOBODY: Final = Words(
+    "no store is set (store_url), so only this gateway has it",
+    "未配置共享存储（store_url），只有本网关生效",
+)
+_NOT_PUBLISHED: Final = Words(
+    "the store did not take it ({why}), so only this gateway has it; publish it again",
+    "共享存储未接受（{why}），只有本网关生效；请重新发布",
+)
+_TOLD_LATER: Final = Words(
+    "the store does not answer; the other gateways are told as soon as it does",
+    "共享存储无响应；恢复后会立即通知其他网关",
 )
 _NEW_FILE_MODE: Final = 0o644
 _NO_FOLDER: Final = Words(
@@ -60,6 +74,7 @@ class Controls:
         self._lock = asyncio.Lock()
         self._taken_out: dict[str, Drain] = {}
         self._others: list[Callable[[], None]] = []
+        self._following: Following | None = None
 
     def __repr__(self) -> str:
         return f"<Controls {self._reloader!r} drained={sorted(self._taken_out)}>"
@@ -68,6 +83,49 @@ class Controls:
         """Reads which backends had been taken out before the start; says what went wrong."""
         self._taken_out = dict(await asyncio.to_thread(self._drains.load))
         return self._drains.trouble
+
+    def follow(self, following: Following) -> None:
+        """From now on other gateways are told, and followed."""
+        self._following = following
+
+    def taken_out(self) -> Mapping[str, Drain]:
+        """The backends that are taken out here."""
+        return self._taken_out
+
+    async def take_drains(self, drains: Mapping[str, Drain]) -> None:
+        """Exactly these backends are taken out, as another gateway has said."""
+        async with self._lock:
+            before = self._taken_out
+            await self._keep(drains)
+        now = self._clock.monotonic_s()
+        for name, live in list(self._fleet.backends.items()):
+            if name in drains and drains[name] != before.get(name):
+                self._tell(live.observe(DrainBegun(_reason(drains[name])), now))
+            elif name in before and name not in drains:
+                self._tell(live.observe(DrainEnded(), now))
+        self._look()
+
+    async def take_published(self, config: Published) -> Applied:
+        """Puts a routing file in force that was published for all; the file here is written."""
+        data, who = config.text.encode("utf-8"), f"published by {config.who}"
+        return _with_note(*await self._reloader.go_back(data, who, _write))
+
+    async def publish(self, text: str, who: str) -> Applied:
+        """Puts a routing file in force here, and then at all gateways that share the store.
+
+        One that can't be used here changes nothing anywhere.
+        """
+        result = _with_note(*await self._reloader.go_back(text.encode("utf-8"), who, _write))
+        if self._following is None:
+            return replace(result, note=_NOBODY)
+        if result.result == "refused":
+            return result
+        try:
+            await self._following.publish(Published(result.version, text, who))
+        except StoreError as error:
+            told = (text.format(why=error) for text in _NOT_PUBLISHED)
+            return replace(result, note=Words(*told))
+        return result
 
     def rename(self, renamed: Mapping[str, str]) -> bool:
         """A drained backend has another name now, by its old one; whether there is any."""
@@ -128,11 +186,7 @@ class Controls:
         if text is None:
             return None
         told = f"{who}, back to {version}"
-        result, why = await self._reloader.go_back(text.encode("utf-8"), told, _write)
-        if not why:
-            return result
-        note = Words(*(language.format(why=why) for language in _ONLY_IN_MEMORY))
-        return replace(result, note=note)
+        return _with_note(*await self._reloader.go_back(text.encode("utf-8"), told, _write))
 
     async def drain(self, backend: str, reason: str, who: str) -> DrainState | None:
         """Nothing new goes to the backend until `undrain`; None: no such backend."""
@@ -141,6 +195,7 @@ class Controls:
         async with self._lock:
             drain = Drain(who, reason, self._clock.wall_s())
             note = await self._keep({**self._taken_out, backend: drain})
+        note = await self._told_all(backend, drain) or note
         live = self._fleet.backends.get(backend)
         if live is None:
             return None
@@ -155,6 +210,7 @@ class Controls:
         async with self._lock:
             rest = {name: d for name, d in self._taken_out.items() if name != backend}
             note = await self._keep(rest)
+        note = await self._told_all(backend, None) or note
         live = self._fleet.backends.get(backend)
         if live is not None:
             self._tell(live.observe(DrainEnded(), self._clock.monotonic_s()))
@@ -171,6 +227,12 @@ class Controls:
         self._taken_out = dict(drains)
         await asyncio.to_thread(self._drains.save, drains)
         return _NO_FOLDER if self._drains.is_in_memory else self._drains.trouble
+
+    async def _told_all(self, backend: str, drain: Drain | None) -> Words | None:
+        """Tells the other gateways, if there are any; says what went wrong."""
+        if self._following is None or await self._following.tell_drain(backend, drain):
+            return None
+        return _TOLD_LATER
 
     def _state(self, backend: str, note: Words | None) -> DrainState:
         live = self._fleet.backends.get(backend)
@@ -195,6 +257,12 @@ class Controls:
         now = self._reloader.status.version
         others = [entry.version for entry in entries if entry.version != now]
         return others[-1] if others else None
+
+
+def _with_note(result: Applied, why: str) -> Applied:
+    if not why:
+        return result
+    return replace(result, note=Words(*(text.format(why=why) for text in _ONLY_IN_MEMORY)))
 
 
 def _reason(drain: Drain) -> str:

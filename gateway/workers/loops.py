@@ -16,7 +16,11 @@ from gateway.workers.scraping import Scraper
 
 
 class Loops:
-    """Makes the loops of backends; `look` is called when new figures have come."""
+    """Makes the loops of backends; `look` is called when new figures have come.
+
+    `is_reader` says whether this gateway reads a backend's metrics, rather than another one for
+    all; `was_read` is told what it read.
+    """
 
     def __init__(
         self,
@@ -24,6 +28,8 @@ class Loops:
         metrics: Metrics,
         clock: Clock,
         look: Callable[[], None],
+        is_reader: Callable[[LiveBackend], bool] = lambda live: True,
+        was_read: Callable[[LiveBackend, Activity | None, float], None] = lambda *read: None,
         *,
         probe_interval_s: float,
         scrape_interval_s: float,
@@ -32,6 +38,8 @@ class Loops:
         self._metrics = metrics
         self._clock = clock
         self._look = look
+        self._is_reader = is_reader
+        self._was_read = was_read
         self._probe_interval_s = probe_interval_s
         self._scrape_interval_s = scrape_interval_s
 
@@ -57,6 +65,7 @@ class Loops:
             live.config.name,
             probe.activity,
             self._scraped(live),
+            is_reader=lambda: self._is_reader(live),
             interval_s=self._scrape_interval_s,
             clock=self._clock,
             draw=random.random,
@@ -69,6 +78,7 @@ class Loops:
         def take(activity: Activity | None, asked_s: float, answered_s: float) -> None:
             nonlocal was_told
             live.scraped(activity, asked_s, answered_s)
+            self._was_read(live, activity, (asked_s + answered_s) / 2.0)
             # As it is called now.
             name = live.config.name
             if activity is not None:

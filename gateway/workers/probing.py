@@ -123,7 +123,7 @@ class Prober:
             return False
         if health.judged is State.UP and not backend.breaker.openings:
             quiet_since_s = max(self._canary_s, backend.last_request_s)
-            return now - quiet_since_s >= backend.canary_idle_s
+            return now - quiet_since_s >= backend.health_rules.canary_idle_s
         if backend.breaker.openings and now < backend.breaker.until_s:
             return False
         if self._failed_canaries and now - self._canary_s < self._pause_after_failed_canary_s():

@@ -25,6 +25,8 @@ class Scraper:
     `take` is given the activity and when it was asked for and answered (monotonic seconds); None
     for one that failed, which says nothing about health: that is for the prober to judge.
 
+    While `is_reader` says no, another gateway does it for all.
+
     One request is under way at a time. Each pause is reckoned from now, so that none is made up
     for, and is at least half as long as the answer took, so that a slow server has a rest.
     `timeout_s` is the interval, at least 1 s, unless given: giving up earlier would make a busy
@@ -38,6 +40,7 @@ class Scraper:
         read: Read,
         take: Take,
         *,
+        is_reader: Callable[[], bool] = lambda: True,
         interval_s: float = 1.0,
         timeout_s: float | None = None,
         clock: Clock,
@@ -47,6 +50,7 @@ class Scraper:
         self._name = name
         self._read = read
         self._take = take
+        self._is_reader = is_reader
         self._interval_s = interval_s
         self._timeout_s = max(_LEAST_TIMEOUT_S, interval_s) if timeout_s is None else timeout_s
         self._clock = clock
@@ -61,7 +65,7 @@ class Scraper:
         """Scrapes until cancelled, beginning anywhere within the first interval."""
         await self._sleep(self._interval_s * self._draw())
         while True:
-            took_s = await self.scrape()
+            took_s = await self.scrape() if self._is_reader() else 0.0
             await self._sleep(self._pause_s(took_s))
 
     async def scrape(self) -> float:

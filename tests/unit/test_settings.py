@@ -11,9 +11,9 @@ from gateway.settings import (
     Settings,
     is_loopback,
     named_keys,
-    state_folder,
     unknown_variables,
 )
+from gateway.store.folder import state_folder
 
 
 @pytest.fixture(autouse=True)
@@ -81,12 +81,18 @@ EVERY_VARIABLE = {
     "log_level": ("debug", LogLevel.DEBUG),
     "log_format": ("text", LogFormat.TEXT),
     "server_header": ("gateway", "gateway"),
+    "workers": ("2", 2),
+    "store_namespace": ("fleet-b", "fleet-b"),
     "store_url": ("redis://:pw@s", SecretStr("redis://:pw@s")),
 }
 
 
 # What a setting can't be without.
-COMPANION = {"tls_cert_file": "tls_key_file", "tls_key_file": "tls_cert_file"}
+COMPANION = {
+    "tls_cert_file": "tls_key_file",
+    "tls_key_file": "tls_cert_file",
+    "workers": "store_url",
+}
 
 
 def test_every_setting_is_in_the_table():

@@ -2,12 +2,10 @@
 
 from typing import Final
 
+from gateway.fleet.learning.edge import BAND, Edge
 from gateway.fleet.learning.lines import SLOPE_PRIOR, Kin, Line, Scale, is_near, mixed, padding
 
 __all__ = ["BAND", "LOOK_AGAIN_S", "DecodeSpeed", "Kin", "Line", "Scale"]
-
-BAND: Final = 0.85
-"""A batch counts as good when its tokens a second are at least this share of the best."""
 
 LOOK_AGAIN_S: Final = 1800.0
 """Seconds after which the eager region is looked at once more."""
@@ -23,7 +21,6 @@ _BELIEVED_TOKENS: Final = 16.0
 _FIRST_RATIO: Final = 4.0
 _SLOW_RATIO: Final = 2.5
 _FORGIVEN_AFTER_S: Final = 60.0
-_MEMORY_TOKENS: Final = 500.0
 
 
 class DecodeSpeed:
@@ -37,14 +34,12 @@ class DecodeSpeed:
     """
 
     __slots__ = (
-        "_bad",
         "_eager",
-        "_good",
+        "_edge",
         "_graph",
         "_kin",
         "_largest",
         "_limit",
-        "_means",
         "_odd",
         "_pads",
         "_prior_s",
@@ -53,6 +48,7 @@ class DecodeSpeed:
         "_shape",
         "_sizes",
         "_steps",
+        "_told",
         "cap",
         "scale",
         "version",
@@ -76,13 +72,10 @@ class DecodeSpeed:
         self._kin = kin or Kin()
         self.scale = scale or Scale()
         self._scale_version = 0
-        self._means: dict[int, tuple[float, float]] = {}
         self._odd = 0
         self._sampled_at_s: float | None = None
-        self._good = 1
-        self._bad: int | None = None
-        if sizes is None:
-            self._pads = list(range(limit + 2))
+        self._told: tuple[float, float] | None = None
+        self._edge = None if sizes is not None else Edge(limit)
         self.version = 0
         self.cap = 0
         self._steps: tuple[float, ...] = ()
@@ -101,6 +94,12 @@ class DecodeSpeed:
     def largest(self) -> int:
         """The largest batch that runs on the graph, as far as known; 0 for an eager engine."""
         return self._largest
+
+    @property
+    def lesson(self) -> tuple[float, float, float] | None:
+        """What to tell another gateway: its line on the graph, and from how many tokens."""
+        base = self._base
+        return (*base.fit(), base.weight) if base.weight >= _BELIEVED_TOKENS else None
 
     @property
     def steps(self) -> tuple[float, ...]:
@@ -125,8 +124,9 @@ class DecodeSpeed:
 
     def cap_with(self, has_backlog: bool, now: float) -> int:
         """The cap, and one more when it is time to look beyond the largest captured size."""
-        if self._sizes is None and self._bad is not None and self._bad > self._good + 1:
-            return min((self._good + self._bad) // 2, self._limit)
+        middle = None if self._edge is None else self._edge.next_try
+        if middle is not None:
+            return middle
         if not self.may_look(has_backlog, now):
             return self.cap
         return self.cap + 1
@@ -139,6 +139,12 @@ class DecodeSpeed:
             return False
         pause_s = min(LOOK_AGAIN_S, _LOOK_LASTS_S * 2.0**self._kin.looks)
         return now - self._kin.look_began_s > pause_s
+
+    def hear(self, line: tuple[float, float] | None) -> None:
+        """What another gateway has learnt of this engine: it counts until enough was seen here."""
+        if line != self._told:
+            self._told = line
+            self._refresh()
 
     def looked(self, now: float) -> None:
         """One request more than the graph serves was sent."""
@@ -166,8 +172,8 @@ class DecodeSpeed:
                 return
         else:
             self._odd = 0
-        if self._sizes is None:
-            self._find_edge(size, step_s, weight)
+        if self._edge is not None:
+            self._graph, self._eager = self._edge.add(size, step_s, weight)
         elif size <= self._largest:
             self._graph.add(self._pads[size], step_s, weight)
         else:
@@ -197,10 +203,8 @@ class DecodeSpeed:
         for line in (self._graph, self._eager):
             if line.weight:
                 line.soften((expected_s + self._steps[1]) / (2.0 * self._steps[1]))
-        self._means = {
-            size: ((mean_s + expected_s) / 2.0, weight)
-            for size, (mean_s, weight) in self._means.items()
-        }
+        if self._edge is not None:
+            self._edge.soften(expected_s)
         self._refresh()
 
     def anew(self) -> "DecodeSpeed":
@@ -214,8 +218,8 @@ class DecodeSpeed:
 
     def _is_new(self, size: int) -> bool:
         line = self._graph if size <= self._largest else self._eager
-        if self._sizes is None:
-            return size not in self._means
+        if self._edge is not None:
+            return self._edge.is_new(size)
         return line.weight < _SEEN_TOKENS
 
     def _seen_s(self, size: int) -> float:
@@ -223,40 +227,10 @@ class DecodeSpeed:
         is_on_base = self._base.weight and (size <= self._largest or not self._largest)
         return self._base.at(size) if is_on_base else self.step_s(size)
 
-    def _find_edge(self, size: int, step_s: float, weight: float) -> None:
-        """Notes a mean by batch size; a size that is worse than a smaller one lies off the graph.
-
-        Then the interval between the largest good one and the smallest bad one is halved.
-        """
-        means = self._means
-        before_s, seen = means.get(size, (step_s, 0.0))
-        seen = min(seen, _MEMORY_TOKENS)
-        means[size] = (before_s + weight / (seen + weight) * (step_s - before_s), seen + weight)
-        below = size if self._bad is None else min(size, self._bad)
-        rates = [n / mean_s for n, (mean_s, _) in means.items() if n < below]
-        if rates and size / means[size][0] < BAND * max(rates):
-            self._bad = size if self._bad is None else min(self._bad, size)
-            known = [n for n in (*means, self._good) if n < self._bad]
-            self._good = max(known, default=1)
-        elif rates and self._bad is not None and size >= self._bad:
-            # It was thought to be bad, and is not.
-            self._good, self._bad = size, None if size >= self._limit else size + 1
-        elif self._bad is not None and size < self._bad:
-            self._good = max(self._good, size)
-        edge = self._limit + 1 if self._bad is None else self._bad
-        self._graph, self._eager = Line(), Line()
-        for n, (mean_s, n_weight) in means.items():
-            line = self._graph if n < edge else self._eager
-            line.add(n, mean_s, n_weight)
-
-    def _take_edge(self) -> None:
-        """The edge of the graph as far as it has been found."""
-        self._largest = self._limit if self._bad is None else min(self._good, self._limit)
-
     def _refresh(self) -> None:
         """Brings step times and cap up to what was learnt, if that has moved."""
-        if self._sizes is None:
-            self._take_edge()
+        if self._edge is not None:
+            self._largest = self._edge.reach
         largest, limit = self._largest, self._limit
         lower = self._lower()
         upper = lower if largest in (0, limit) else self._upper(lower)
@@ -284,7 +258,7 @@ class DecodeSpeed:
         """The line on the graph, or of an eager engine: as thought before, then as seen."""
         prior_s = self._prior_s * self.scale.ratio
         self._scale_version = self.scale.version
-        thought = prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s
+        thought = self._told or (prior_s * (1.0 - SLOPE_PRIOR), SLOPE_PRIOR * prior_s)
         weight = self._base.weight
         share = min(1.0, weight / _BELIEVED_TOKENS) ** 2
         return mixed(thought, self._base.fit(), share) if weight else thought

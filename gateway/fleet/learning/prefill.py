@@ -28,11 +28,12 @@ class PrefillSpeed:
     that a single slow prompt does not send everybody elsewhere.
     """
 
-    __slots__ = ("_fix_s", "_fix_weight", "_kin", "_seen", "_times", "_tokens", "samples")
+    __slots__ = ("_fix_s", "_fix_weight", "_kin", "_seen", "_times", "_tokens", "_told", "samples")
 
     def __init__(self, kin: "PrefillSpeed | None" = None) -> None:
         self._kin = kin
         self._seen = 0
+        self._told: Reading | None = None
         self._tokens = _PRIOR_TOKENS * _PRIOR_TOKENS
         self._times = self._tokens / _PRIOR_TOKENS_PER_S
         self._fix_s = _FIX_PRIOR_S
@@ -43,7 +44,12 @@ class PrefillSpeed:
     def version(self) -> int:
         """Grows with whatever its reading is made of."""
         kin = 0 if self._kin is None else self._kin.version
-        return self._seen + kin
+        return self._seen + kin + hash(self._told)
+
+    @property
+    def lesson(self) -> tuple[float, float, int] | None:
+        """What to tell another gateway: seconds a token, and beside, and from how many prompts."""
+        return (*self.reading, self._seen) if self._seen >= _BELIEVED else None
 
     @property
     def is_seen(self) -> bool:
@@ -54,9 +60,10 @@ class PrefillSpeed:
     def reading(self) -> Reading:
         """Its speed as far as known."""
         own = Reading(self._times / self._tokens, self._fix_s)
-        if self._kin is None or self._seen >= _BELIEVED:
+        kin = self._told or (None if self._kin is None else self._kin.reading)
+        if kin is None or self._seen >= _BELIEVED:
             return own
-        share, kin = self._seen / _BELIEVED, self._kin.reading
+        share = self._seen / _BELIEVED
         return Reading(
             kin.token_s + share * (own.token_s - kin.token_s),
             kin.fix_s + share * (own.fix_s - kin.fix_s),
@@ -64,6 +71,10 @@ class PrefillSpeed:
 
     def __repr__(self) -> str:
         return f"<PrefillSpeed {1 / self.reading.token_s:.0f} tokens/s, {self.samples} samples>"
+
+    def hear(self, reading: tuple[float, float] | None) -> None:
+        """What another gateway has learnt of this engine: it counts until enough was seen here."""
+        self._told = None if reading is None else Reading(*reading)
 
     def add(self, uncached_tokens: float, ttft_s: float, step_s: float) -> None:
         """Notes a first token that came `ttft_s` after its request was sent.

@@ -32,6 +32,8 @@ class Gauges(NamedTuple):
     at_s: float
     is_restarted: bool = False
     """Whether a counter was lower than at the scrape before: the engine began anew."""
+    peers: int | None = None
+    """Requests that other gateways had there then; None while that is not known."""
 
     @property
     def kv_pressure_ratio(self) -> float | None:
@@ -46,6 +48,10 @@ class Gauges(NamedTuple):
     def foreign(self) -> int:
         """Requests there at that moment that were not ours; one that just ended counts still."""
         return max(0, self.running + self.waiting - self.own)
+
+    def strange(self, peers: int) -> int:
+        """Those of them that no gateway has sent; `peers` stands in where it was not known."""
+        return max(0, self.foreign - (peers if self.peers is None else self.peers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,18 @@ class Scrapes:
         return max(_LEAST_STALE_S, _STALE_INTERVALS * self.interval_s)
 
     def take(
-        self, activity: Activity | None, asked_s: float, answered_s: float, own: int
+        self,
+        activity: Activity | None,
+        asked_s: float,
+        answered_s: float,
+        own: int,
+        peers: int | None = None,
     ) -> "Scrapes":
         """The scrapes after one more; one that failed, or comes after a later one, adds nothing."""
         if activity is None:
             return self
         last = self.last
-        gauges = _gauges(activity, (asked_s + answered_s) / 2.0, own)
+        gauges = _gauges(activity, (asked_s + answered_s) / 2.0, own)._replace(peers=peers)
         if last is None:
             return replace(self, last=gauges)
         if gauges.at_s < last.at_s:
@@ -82,15 +93,22 @@ class Scrapes:
         last = self.last
         return None if last is None or now - last.at_s > self.stale_after_s else last
 
-    def foreign_at(self, now: float, most_running: int | None = None) -> int:
-        """The requests of others that are there at `now`, 0 while that is not known."""
+    def foreign_at(
+        self, now: float, most_running: int | None = None, peers: int | None = None
+    ) -> int:
+        """The requests of others that are there at `now`, 0 while that is not known.
+
+        `peers` are those that other gateways have there now: they do not count among these.
+        """
         last, before = self.gauges_at(now), self.before
         if last is None or before is None or last.at_s - before.at_s > self.stale_after_s:
             return 0
-        return foreign_requests(last, before, most_running)
+        return foreign_requests(last, before, most_running, peers)
 
 
-def foreign_requests(last: Gauges, before: Gauges, most_running: int | None = None) -> int:
+def foreign_requests(
+    last: Gauges, before: Gauges, most_running: int | None = None, peers: int | None = None
+) -> int:
     """The requests of others that both scrapes saw, so that one that just ended does not count.
 
     0 if the engine began anew between them, and if more are said to run than the engine can run
@@ -100,6 +118,8 @@ def foreign_requests(last: Gauges, before: Gauges, most_running: int | None = No
         return 0
     if most_running is not None and max(last.running, before.running) > most_running:
         return 0
+    if peers is not None:
+        return min(last.strange(peers), before.strange(peers))
     return min(last.foreign, before.foreign)
 
 

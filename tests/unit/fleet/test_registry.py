@@ -139,7 +139,7 @@ def test_rules_of_health_change_for_those_that_stay() -> None:
     registry = fleet(A, health={"canary": False, "breaker_failures": 9})
     a = registry.backends["a"]
     registry.apply(config(A, health={"canary": True, "canary_idle_s": 7}), "v2", 1.0)
-    assert (a.health.has_canary, a.canary_idle_s) == (True, 7.0)
+    assert (a.health.has_canary, a.health_rules.canary_idle_s) == (True, 7.0)
 
 
 def test_a_model_that_is_gone_is_what_is_left_of_it() -> None:

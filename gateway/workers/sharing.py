@@ -1,0 +1,213 @@
+"""The loop that tells other gateways what this one has, and takes in what they have."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+
+from gateway.clock import Clock
+from gateway.fleet.bulletin import (
+    Bulletin,
+    Waiting,
+    best_lesson,
+    bulletin_of,
+    combined,
+    read_bulletin,
+    warning,
+)
+from gateway.fleet.health.evidence import Activity
+from gateway.fleet.live import LiveBackend
+from gateway.fleet.registry import Registry
+from gateway.store.shared import Exchange, Held, SharedStore, StoreError, places
+from gateway.store.shares import Line, Shares
+from gateway.workers.following import Following
+
+EVERY_S: Final = 0.25
+"""Seconds between two exchanges."""
+
+_REMEMBERED_S: Final = 1.0
+_RETRY_FIRST_S: Final = 0.1
+_RETRY_LONGEST_S: Final = 1.0
+
+_ACTIVITY: Final = msgspec.json.Decoder(Activity)
+
+
+class Sharing:
+    """Exchanges bulletins with the other gateways, as long as it runs.
+
+    `waiting` says who waits here by model; `look` is called when something may have come free;
+    `doubt` with each backend that another gateway warns of; `say` when the store goes or comes
+    back, with the reason, "" for up.
+    """
+
+    def __init__(
+        self,
+        store: SharedStore,
+        fleet: Registry,
+        shares: Shares,
+        following: Following,
+        *,
+        waiting: Callable[[float], Mapping[str, Waiting]],
+        look: Callable[[], None],
+        doubt: Callable[[LiveBackend], None],
+        say: Callable[[str], None],
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._store = store
+        self._fleet = fleet
+        self._shares = shares
+        self._following = following
+        self._waiting = waiting
+        self._look = look
+        self._doubt = doubt
+        self._say = say
+        self._clock = clock
+        self._sleep = sleep
+        self._read: dict[LiveBackend, tuple[Activity, float]] = {}
+        self._elsewhere: set[LiveBackend] = set()
+        self._figures: dict[LiveBackend, bytes] = {}
+        self._warned: dict[LiveBackend, str] = {}
+        self._was_up = True
+        self._up_s = float("-inf")
+        self.replicas: Mapping[str, Bulletin] = {}
+
+    def __repr__(self) -> str:
+        return f"<Sharing with {len(self.replicas)} gateways by {self._store!r}>"
+
+    def is_reader(self, live: LiveBackend) -> bool:
+        """Whether this gateway reads the backend's metrics itself, and not another one for all."""
+        return live not in self._elsewhere
+
+    def was_read(self, live: LiveBackend, activity: Activity | None, at_s: float) -> None:
+        """This gateway has read the backend's metrics, or failed to (None)."""
+        if activity is not None:
+            self._read[live] = (activity, at_s)
+
+    def report(self) -> list[dict[str, Any]]:
+        """The other gateways, for /health; nobody while the store is down."""
+        if not self._store.is_up:
+            return []
+        return [
+            {
+                "gateway": name,
+                "config_version": one.config,
+                "refused_version": one.refused or None,
+                "in_flight": one.running,
+                "waiting": sum(count for count, _ in one.waiting.values()),
+            }
+            for name, one in sorted(self.replicas.items())
+        ]
+
+    async def run(self) -> None:
+        """Exchanges until cancelled; what fails is tried again less often, with jitter."""
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(StoreError),
+            wait=wait_random_exponential(multiplier=_RETRY_FIRST_S, max=_RETRY_LONGEST_S),
+            before_sleep=self._failed,
+            sleep=self._sleep,
+        )
+        while True:
+            async for attempt in retrying:
+                with attempt:
+                    await self.exchange()
+            await self._sleep(EVERY_S)
+
+    async def hear(self) -> None:
+        """Takes the places that other gateways give over, until cancelled."""
+        await self._store.listen(self._given_over)
+
+    async def exchange(self) -> None:
+        """One exchange; raises `StoreError` when it failed."""
+        now = self._clock.monotonic_s()
+        backends = list(self._fleet.backends.values())
+        refused = self._following.refused
+        bulletin = bulletin_of(backends, self._waiting(now), self._fleet.version, refused, now)
+        held = [self._held(live, now) for live in backends]
+        told = await self._store.exchange(bulletin, held)
+        own = {one.server: places(one) for one in held}
+        self._take(told, own, self._clock.monotonic_s())
+        if not self._was_up:
+            self._say("")
+        self._was_up = True
+        await self._following.follow(told)
+
+    def _failed(self, state: RetryCallState | None) -> None:
+        """Goes on alone: first by what was known a moment ago, then by the engines' figures."""
+        self.check_silence(self._clock.monotonic_s())
+
+    def check_silence(self, now: float) -> None:
+        """Notes that the store is down."""
+        if self._was_up and not self._store.is_up:
+            self._was_up = False
+            self._say(self._store.trouble)
+        self._elsewhere.clear()
+        if now - self._up_s > _REMEMBERED_S:
+            self._shares.lines = {}
+            for live in self._fleet.backends.values():
+                if live.work.figures.peers is not None:
+                    live.work.take_peers(None, now)
+
+    def _held(self, live: LiveBackend, now: float) -> Held:
+        leases, read = self._shares.held(live), self._read.pop(live, None)
+        if read is None:
+            return Held(live.key, leases)
+        return Held(live.key, leases, msgspec.json.encode(read[0]), max(0.0, now - read[1]))
+
+    def _take(self, told: Exchange, own: Mapping[str, int], now: float) -> None:
+        self._up_s = now
+        found = {name: read_bulletin(data) for name, data in told.bulletins.items()}
+        peers = {name: bulletin for name, bulletin in found.items() if bulletin is not None}
+        self.replicas = peers
+        self._shares.lines = {
+            name: {m: Line(count, now - age_s) for m, (count, age_s) in one.waiting.items()}
+            for name, one in peers.items()
+            if one.waiting
+        }
+        self._elsewhere.clear()
+        for live in self._fleet.backends.values():
+            seen = told.backends.get(live.key)
+            if seen is None:
+                continue
+            others = max(0, seen.held - own.get(live.key, 0))
+            live.replicas = len(peers) + 1
+            live.work.take_peers(combined(live.key, others, peers.values()), now)
+            if not seen.is_scraper:
+                self._elsewhere.add(live)
+            if seen.figures is not None:
+                self._take_figures(live, seen.figures, now - seen.age_s)
+            self._take_words(live, peers)
+        stay = set(self._fleet.backends.values())
+        for known in (self._figures, self._warned, self._read):
+            for gone in [live for live in known if live not in stay]:
+                known.pop(gone, None)
+        self._shares.forget(frozenset(live.key for live in stay))
+        self._look()
+
+    def _take_figures(self, live: LiveBackend, figures: bytes, at_s: float) -> None:
+        """What another gateway has read of the engine's metrics, once."""
+        if self._figures.get(live) != figures:
+            self._figures[live] = figures
+            with suppress(msgspec.DecodeError):
+                live.scraped(_ACTIVITY.decode(figures), at_s, at_s)
+
+    def _take_words(self, live: LiveBackend, peers: Mapping[str, Bulletin]) -> None:
+        """What others have learnt of the backend, and what they warn of."""
+        step, prompt = best_lesson(live.key, peers.values())
+        live.work.decode.hear(step)
+        live.work.prefill.hear(prompt)
+        warned = warning(live.key, peers)
+        if warned != self._warned.get(live, ""):
+            self._warned[live] = warned
+            live.warned = warned
+            if warned:
+                self._doubt(live)
+
+    def _given_over(self, key: str) -> None:
+        for live in self._fleet.backends.values():
+            if live.key == key:
+                self._shares.given_over(live)
+                self._look()
