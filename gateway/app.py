@@ -41,6 +41,7 @@ from gateway.store.folder import state_folder
 from gateway.store.history import History
 from gateway.swap import Parts, open_all, put
 from gateway.together import Together, open_store
+from gateway.upstream.siblings import Siblings
 from gateway.words import Words
 from gateway.workers.config_news import keep, tell, watch
 from gateway.workers.controls import Controls
@@ -63,7 +64,9 @@ class Gateway:
         clock: Clock,
         log: Log,
         environ: Mapping[str, str],
+        siblings: Siblings | None = None,
     ) -> None:
+        self._siblings = siblings or Siblings()
         self.settings = settings
         self.clock = clock
         self.log = log
@@ -103,10 +106,8 @@ class Gateway:
             clock=clock,
         )
         self._parts = self._gathered(environ)
-        collector = FleetCollector(
-            self.fleet, self._halls.waiting, self._config_status, self.together.figures
-        )
-        self.metrics.registry.register(collector)
+        told = self._halls.waiting, self._status, self.together.figures
+        self.metrics.registry.register(FleetCollector(self.fleet, *told))
         self.asgi = self._build()
 
     def __repr__(self) -> str:
@@ -121,9 +122,8 @@ class Gateway:
         now = self.clock.monotonic_s
         self._supervisor.start("requests", lambda: self.in_flight.watch(now, beat))
         self._supervisor.start("halls", self._halls.watch)
-        self.together.join(
-            self.fleet, self._halls, self.controls, self._stations.look_now, self._supervisor
-        )
+        doubt, supervisor = self._stations.look_now, self._supervisor
+        self.together.join(self.fleet, self._halls, self.controls, doubt, supervisor)
         file = self.settings.config_file
         if file is not None:
             await self._reloader.look("start")
@@ -148,14 +148,11 @@ class Gateway:
 
     def interrupt_all(self) -> int:
         """Ends every running request with an error; returns how many there were."""
-        return self.in_flight.interrupt_all(
-            Refusal(
-                Outcome.DRAINING,
-                "This gateway was shut down before the answer was complete. Ask again; another "
-                "one will answer.",
-                retry_after_s=1.0,
-            )
+        told = (
+            "This gateway was shut down before the answer was complete. Ask again; another one "
+            "will answer."
         )
+        return self.in_flight.interrupt_all(Refusal(Outcome.DRAINING, told, retry_after_s=1.0))
 
     async def stop(self) -> None:
         """Ends probing and closes every connection to backends."""
@@ -204,10 +201,11 @@ class Gateway:
             created_s=int(self.clock.wall_s()),
             trails=self.trails,
             control=self.controls,
-            config_status=self._config_status,
+            config_status=self._status,
             is_draining=lambda: self.is_draining,
             waiting=self._halls.waiting,
             store=self.together.report,
+            siblings=self._siblings,
             is_admin_open=is_loopback(settings.host),
         )
         cors = Cors(settings.cors_origins) if settings.cors_origins else None
@@ -261,7 +259,7 @@ class Gateway:
             clock=clock,
         )
 
-    def _config_status(self) -> ConfigStatus:
+    def _status(self) -> ConfigStatus:
         return self._reloader.status
 
     async def _put(self, routing: RoutingConfig, version: str) -> tuple[Words, ...]:
@@ -278,6 +276,7 @@ def build_gateway(
     clock: Clock | None = None,
     sink: Sink | None = None,
     environ: Mapping[str, str] | None = None,
+    siblings: Siblings | None = None,
 ) -> Gateway:
     """A gateway for a routing file; lines go to standard output unless `sink` is given.
 
@@ -291,7 +290,8 @@ def build_gateway(
         level=settings.log_level.value,
         is_access_on=settings.access_log,
     )
-    return Gateway(settings, routing, clock, log, os.environ if environ is None else environ)
+    environ = os.environ if environ is None else environ
+    return Gateway(settings, routing, clock, log, environ, siblings)
 
 
 def _finding(text: str) -> str | None:

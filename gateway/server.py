@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from pathlib import Path
 from typing import Final
 
 import uvicorn
@@ -95,13 +96,18 @@ class Server:
         if self._certificate is not None:
             self._certificate.reload()
 
-    async def start(self, listener: socket.socket | None = None) -> int:
-        """Listens, on `listener` or as the settings say, and returns the port."""
+    async def start(self, listener: socket.socket | None = None, beside: Path | None = None) -> int:
+        """Listens, on `listener` or as the settings say, and returns the port.
+
+        `beside` is where other workers of this gateway ask this one.
+        """
         settings = self._gateway.settings
         if listener is None:
             listener = open_socket(settings.host, settings.port, settings.backlog)
         self.port = listener.getsockname()[1]
         sockets = [listener, *(listener.dup() for _ in range(_DESCRIPTORS - 1))]
+        if beside is not None:
+            sockets.append(_unix_socket(beside))
         await self._gateway.start()
         self._task = asyncio.create_task(self._uvicorn.serve(sockets), name="server")
         await self._uvicorn.listening.wait()
@@ -149,6 +155,15 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self):  # type: ignore[no-untyped-def]
         yield
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    """A listening socket that only this user can reach, since its folder is."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(path))
+    listener.listen(16)
+    listener.setblocking(False)
+    return listener
 
 
 def _certificate(settings: Settings) -> Certificate | None:

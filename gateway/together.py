@@ -61,6 +61,7 @@ class Together:
             fleet,
             halls.shares,
             following,
+            halls.lanes,
             waiting=halls.lines,
             look=halls.look,
             doubt=doubt,

@@ -7,6 +7,7 @@ from fastapi import Request
 
 from gateway.api.state import Site
 from gateway.errors import Outcome, Refusal
+from gateway.upstream.siblings import MARK, Told
 
 _READS: Final = ("GET", "HEAD")
 
@@ -38,3 +39,12 @@ def authorize(site: Site, request: Request) -> str:
 def _is_of_another_site(request: Request) -> bool:
     origin = request.headers.get("origin")
     return origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+
+
+async def ask_siblings(site: Site, request: Request) -> list[Told]:
+    """What the other workers of this gateway answer to the same, unless one of them asks."""
+    if MARK in request.headers:
+        return []
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    key = request.headers.get("authorization", "")
+    return await site.siblings.ask(request.method, target, key)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
 from gateway.api import admin_answers as answers
-from gateway.api.admin_access import authorize
+from gateway.api.admin_access import ask_siblings, authorize
 from gateway.api.state import Site
 from gateway.errors import Outcome, Refusal
 from gateway.flow.body import refuse_coding
@@ -42,7 +42,12 @@ def _add_file_routes(router: APIRouter, site: Site) -> None:
         who = authorize(site, request)
         if (wrong := _wrong(lang)) is not None:
             return wrong
-        return answers.applied(await site.control.reload(f"admin {who}"), Language(lang))
+        result = await site.control.reload(f"admin {who}")
+        for told in await ask_siblings(site, request):
+            if told.status != 200 and result.result != "refused":
+                # One worker could not do what this one did.
+                return Response(told.body, told.status, media_type=told.content_type)
+        return answers.applied(result, Language(lang))
 
     @router.api_route("/config/history", methods=list(_READS))
     async def history(request: Request) -> Response:

@@ -2,13 +2,15 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from gateway.api.answers import as_json
 from gateway.api.state import Site
 from gateway.config.kinds import KINDS
 from gateway.config.status import ConfigStatus
 from gateway.fleet.report import is_any_servable, report
+from gateway.observe.merge import merged
+from gateway.upstream.siblings import MARK
 
 _METHODS: Final = ("GET", "HEAD")
 _PROBLEMS_SHOWN: Final = 100
@@ -50,8 +52,12 @@ def health_routes(site: Site) -> APIRouter:
         return as_json(body, 503 if told["status"] == "down" else 200)
 
     @router.api_route("/metrics", methods=list(_METHODS))
-    async def metrics() -> Response:
-        return Response(site.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    async def metrics(request: Request) -> Response:
+        texts = [site.metrics.text()]
+        if MARK not in request.headers:
+            told = await site.siblings.ask("GET", "/metrics")
+            texts += [one.body for one in told if one.status == 200]
+        return Response(merged(texts), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     @router.api_route("/version", methods=list(_METHODS))
     async def version() -> Response:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.access.keys import Keyring
 from gateway.api.control import Control
@@ -13,6 +13,9 @@ from gateway.observe.events import Events
 from gateway.observe.logs import Log
 from gateway.observe.metrics import Metrics
 from gateway.observe.trails import Trails
+from gateway.upstream.siblings import Siblings
+
+NO_SIBLINGS: Final = Siblings()
 
 
 def alone() -> Mapping[str, Any]:
@@ -26,7 +29,7 @@ class Site:
 
     `created_s` is when this gateway took its routing file, in seconds since 1970. `is_draining`
     tells whether it shuts down, `waiting` how many requests of a model wait for a free backend,
-    `store` how the store and the other gateways are.
+    `store` how the store and the other gateways are. `siblings` are the other workers of this one.
     """
 
     fleet: Registry
@@ -45,3 +48,4 @@ class Site:
     is_admin_open: bool
     trails: Trails
     store: Callable[[], Mapping[str, Any]] = alone
+    siblings: Siblings = NO_SIBLINGS

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import signal
+import socket
+import sys
 from typing import Any
 
 import click
@@ -10,16 +12,19 @@ import uvloop
 
 from gateway.app import Gateway, build_gateway
 from gateway.cli.options import read_settings, settings_options
+from gateway.cli.serve_workers import Place, Watch
 from gateway.config.load import load_file
 from gateway.config.schema import RoutingConfig
 from gateway.server import Server, open_socket
 from gateway.settings import Settings
+from gateway.upstream.siblings import Siblings, socket_path
 
 
 @click.command()
 @settings_options
+@click.option("--worker", default=None, hidden=True)
 @click.pass_context
-def serve(ctx: click.Context, /, **values: Any) -> None:
+def serve(ctx: click.Context, /, worker: str | None, **values: Any) -> None:
     """Serve the models of a routing file under one OpenAI endpoint.
 
     SIGTERM or SIGINT: not ready any more, running requests finish, then exit. A second one exits
@@ -28,7 +33,12 @@ def serve(ctx: click.Context, /, **values: Any) -> None:
     settings = read_settings(values)
     routing = _routing(settings)
     try:
-        status = uvloop.run(_serve(settings, routing))
+        if settings.workers > 1 and worker is None:
+            status = uvloop.run(_watch(settings))
+        else:
+            status = uvloop.run(
+                _serve(settings, routing, None if worker is None else Place.read(worker))
+            )
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     ctx.exit(status)
@@ -61,7 +71,21 @@ def _spare_the_collector() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-async def _serve(settings: Settings, routing: RoutingConfig) -> int:
+async def _watch(settings: Settings) -> int:
+    """Runs the workers; returns the exit status."""
+    listener = open_socket(settings.host, settings.port, settings.backlog)
+    _announce(settings, listener)
+    return await Watch(settings, listener, sys.argv[1:]).run()
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    scheme = "http" if settings.tls_cert_file is None else "https"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    port = listener.getsockname()[1]
+    click.echo(f"ascend-gateway listens on {scheme}://{host}:{port}/v1", err=True)
+
+
+async def _serve(settings: Settings, routing: RoutingConfig, place: Place | None) -> int:
     """Runs until a signal and a drain; returns the exit status."""
     told, again = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -69,19 +93,29 @@ async def _serve(settings: Settings, routing: RoutingConfig) -> int:
     def on_signal() -> None:
         (again if told.is_set() else told).set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, on_signal)
-    listener = open_socket(settings.host, settings.port, settings.backlog)
-    gateway = build_gateway(settings, routing)
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, on_signal)
+    siblings = None
+    if place is None:
+        listener = open_socket(settings.host, settings.port, settings.backlog)
+    else:
+        listener = socket.socket(fileno=place.listener)
+        # The pipe ends when the watching process does, whatever became of it.
+        loop.add_reader(place.life, told.set)
+        siblings = Siblings(place.folder, place.number)
+    gateway = build_gateway(settings, routing, siblings=siblings)
     server = Server(gateway)
-    await server.start(listener)
+    beside = None if place is None else socket_path(place.folder, place.number)
+    await server.start(listener, beside)
     hangups = asyncio.Event()
     reloading = asyncio.create_task(_reload_on(hangups, gateway), name="hangups")
     loop.add_signal_handler(signal.SIGHUP, hangups.set)
     _spare_the_collector()
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    click.echo(f"ascend-gateway listens on {server.scheme}://{host}:{server.port}/v1", err=True)
+    if place is None:
+        _announce(settings, listener)
     await told.wait()
+    if place is not None:
+        loop.remove_reader(place.life)
     reloading.cancel()
     draining = asyncio.create_task(server.drain())
     impatient = asyncio.create_task(again.wait())

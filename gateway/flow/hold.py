@@ -48,9 +48,9 @@ class Halls:
         "_fleet",
         "_freed",
         "_homes",
-        "_lanes",
         "_now",
         "_waiters",
+        "lanes",
         "shares",
     )
 
@@ -70,28 +70,28 @@ class Halls:
         self._draw = draw
         self._waiters: dict[Want, _Waiter] = {}
         self._homes = Homes()
-        self._lanes = lanes = Lanes(fleet)
+        self.lanes = lanes = Lanes(fleet, is_shared=store is not None)
         self.shares = None if store is None else Shares(store, lanes.models_at, lanes.oldest_s, now)
 
     def __repr__(self) -> str:
-        return f"<Halls {self._lanes!r}>"
+        return f"<Halls {self.lanes!r}>"
 
     def waiting(self, model: str) -> int:
         """How many requests wait for a model."""
-        return self._lanes.length(model)
+        return self.lanes.length(model)
 
     def lines(self, now: float) -> dict[str, Waiting]:
         """How many wait for each model that somebody waits for, and since how many seconds."""
-        found = self._lanes.waiting()
+        found = self.lanes.waiting()
         return {
-            model.name: Waiting(self._lanes.length(model.name), now - oldest_s)
+            model.name: Waiting(self.lanes.length(model.name), now - oldest_s)
             for model in found
-            if (oldest_s := self._lanes.oldest_s(model.name)) is not None
+            if (oldest_s := self.lanes.oldest_s(model.name)) is not None
         }
 
     def apply(self) -> None:
         """Takes over what the fleet's routing file says now, and looks at those that wait."""
-        self._lanes.apply()
+        self.lanes.apply()
         for waiter in self._waiters.values():
             waiter.course.forget_moved(self._fleet.backends)
         self.look()
@@ -115,7 +115,7 @@ class Halls:
 
     def look(self) -> None:
         """Looks at everybody who waits: something about a backend has changed."""
-        self._pump_all(self._lanes.waiting())
+        self._pump_all(self.lanes.waiting())
 
     async def watch(self) -> None:
         """Looks now and then: backends recover, their shares rise, and waits grow."""
@@ -196,11 +196,11 @@ class Halls:
     async def _wait(
         self, call: Call, demand: Demand, course: Course, model: Model, want: Want, view: ModelView
     ) -> Slot:
-        lane, longest_s = self._lanes.of(model), self._fleet.config.queue.max_wait_s
+        lane, longest_s = self.lanes.of(model), self._fleet.config.queue.max_wait_s
         waiter: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         self._waiters[want] = _Waiter(call, demand, course, waiter)
         lane.join(want)
-        self._lanes.joined(model)
+        self.lanes.joined(model)
         try:
             self._pump(model, view)
             if not waiter.done():
@@ -222,7 +222,7 @@ class Halls:
             raise
         finally:
             lane.leave(want)
-            self._lanes.left(model)
+            self.lanes.left(model)
             del self._waiters[want]
         return waiter.result()
 
@@ -230,14 +230,14 @@ class Halls:
         """Places whom it can; `seen` is how the model's backends look just now, if known."""
         # Whoever waits since before a reload is placed by what holds now.
         model = self._fleet.current(model)
-        lane, now = self._lanes.of(model), self._now()
+        lane, now = self.lanes.of(model), self._now()
 
         def look() -> ModelView:
             nonlocal seen
             view, seen = seen, None
             return view or self._fleet.view(model, now, lane.has_lasting_backlog(now))
 
-        self._lanes.sweep(model)
+        self.lanes.sweep(model)
         for placed in lane.plan(look, now, self._draw):
             waiter = self._waiters[placed.want]
             if waiter.future.done():
@@ -279,14 +279,14 @@ class Halls:
             # Of the places in all, strangers have theirs without asking.
             slot.limit = max(1, placed.cap - placed.load.others)
         if working is not None:
-            slot.remembers(demand.size, self._lanes.index(backend.name), demand.blocks)
+            slot.remembers(demand.size, self.lanes.index(backend.name), demand.blocks)
             if not demand.is_stored:
                 self._homes.note(demand.conversation, backend.name)
         # Last, so that nothing can fail between the taking and whoever gives it back.
         return slot.take()
 
     def _left(self, live: LiveBackend) -> None:
-        self._pump_all(self._lanes.waiting_at(live.config.name))
+        self._pump_all(self.lanes.waiting_at(live.config.name))
         self._freed(live)
 
     def _pump_all(self, models: Iterable[Model]) -> None:

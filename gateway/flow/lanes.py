@@ -1,6 +1,6 @@
 """The lines of all models and what they go by, through every change of the routing file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gateway.config.vocabulary import PlacementRule
 from gateway.fleet.live import LiveBackend
@@ -16,9 +16,9 @@ class _Cache:
 
     __slots__ = ("index", "kv_tokens", "live", "restarts_total")
 
-    def __init__(self, live: LiveBackend) -> None:
+    def __init__(self, live: LiveBackend, *, is_told: bool) -> None:
         self.live = live
-        self.index = PrefixIndex(DEFAULT_BLOCKS)
+        self.index = PrefixIndex(DEFAULT_BLOCKS, is_told=is_told)
         self.restarts_total = live.work.restarts_total
         self.kv_tokens = 0
 
@@ -31,14 +31,17 @@ class Lanes:
         "_fleet",
         "_gone",
         "_indexes",
+        "_is_shared",
         "_lanes",
         "_models",
         "_models_at",
         "_placements",
     )
 
-    def __init__(self, fleet: Registry) -> None:
+    def __init__(self, fleet: Registry, *, is_shared: bool = False) -> None:
+        """With `is_shared` other gateways place requests at the same backends."""
         self._fleet = fleet
+        self._is_shared = is_shared
         self._lanes: dict[str, Lane] = {}
         self._placements: dict[str, PlacementRule] = {}
         self._caches: dict[str, _Cache] = {}
@@ -55,7 +58,10 @@ class Lanes:
         """Takes over what the fleet's routing file says now; whoever waits keeps the place."""
         fleet = self._fleet
         known = {cache.live: cache for cache in self._caches.values()}
-        caches = {name: known.get(live) or _Cache(live) for name, live in fleet.backends.items()}
+        caches = {
+            name: known.get(live) or _Cache(live, is_told=self._is_shared)
+            for name, live in fleet.backends.items()
+        }
         self._caches = caches
         # The lines have this very mapping.
         self._indexes.clear()
@@ -96,6 +102,20 @@ class Lanes:
         """The prefixes that a backend is thought to have in its cache."""
         return self._indexes[backend]
 
+    def news(self) -> list[tuple[str, tuple[int, ...], int]]:
+        """What this gateway has sent where since the last time: backend by key, blocks, tail."""
+        return [
+            (cache.live.key, blocks, tail)
+            for cache in self._caches.values()
+            for blocks, tail in cache.index.take_news()
+        ]
+
+    def hear(self, key: str, blocks: Sequence[int], tail_tokens: int) -> None:
+        """Another gateway has sent this prompt to the backend of this key."""
+        for cache in self._caches.values():
+            if cache.live.key == key:
+                cache.index.hear(blocks, tail_tokens)
+
     def joined(self, model: Model) -> None:
         """Somebody waits for a model that may be gone."""
         if model.name not in self._fleet.names.models:
@@ -134,6 +154,7 @@ class Lanes:
         if lane is None:
             rule = rule_of(config.placement)
             lane = Lane(rule, config.order, most, self._indexes, lengths)
+            lane.agrees = self._is_shared
             self._lanes[model.name] = lane
         else:
             is_same = self._placements[model.name] is config.placement

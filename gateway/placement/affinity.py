@@ -1,6 +1,6 @@
 """Which prompts a backend has in its cache, as far as they were sent there."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,6 +13,11 @@ MOST_BLOCKS: Final = 1_000_000
 DEFAULT_BLOCKS: Final = 8192
 """Blocks remembered of a backend whose KV memory is not known."""
 
+News = tuple[tuple[int, ...], int]
+"""New blocks of a prompt, and the tokens that followed the last of them."""
+
+_MOST_NEWS: Final = 256
+
 
 class PrefixIndex:
     """The blocks sent to one backend, the least recently used dropped first.
@@ -22,9 +27,11 @@ class PrefixIndex:
     cached as well.
     """
 
-    __slots__ = ("_blocks", "_limit", "version")
+    __slots__ = ("_blocks", "_limit", "_news", "version")
 
-    def __init__(self, max_blocks: int) -> None:
+    def __init__(self, max_blocks: int, *, is_told: bool = False) -> None:
+        """With `is_told` what is new is kept for other gateways, until `take_news`."""
+        self._news: deque[News] | None = deque(maxlen=_MOST_NEWS) if is_told else None
         self._limit = max(1, max_blocks)
         self._blocks: OrderedDict[int, int] = OrderedDict()
         self.version = 0
@@ -52,6 +59,22 @@ class PrefixIndex:
 
     def add(self, prefix: Sequence[int], tail_tokens: int = 0) -> None:
         """Remember a prompt's blocks, the first one the longest, and what followed the last."""
+        if self._news is not None and prefix:
+            fresh = tuple(key for key in prefix if key not in self._blocks)
+            if fresh or tail_tokens:
+                self._news.append((fresh or (prefix[-1],), tail_tokens))
+        self.hear(prefix, tail_tokens)
+
+    def take_news(self) -> list[News]:
+        """What was added here since the last time, oldest first: blocks and what followed them."""
+        if not self._news:
+            return []
+        taken = list(self._news)
+        self._news.clear()
+        return taken
+
+    def hear(self, prefix: Sequence[int], tail_tokens: int = 0) -> None:
+        """The same as `add`, of a prompt that another gateway has sent there."""
         blocks = self._blocks
         for key in reversed(prefix):
             if key in blocks:

@@ -49,6 +49,7 @@ class Lane:
         "_placed_total",
         "_rule",
         "_served",
+        "agrees",
         "lengths",
     )
 
@@ -73,6 +74,8 @@ class Lane:
         self._pace_s = 0.0
         self._paces = 0
         self._served = Served()
+        self.agrees = False
+        """Whether other gateways decide alike: between equals the prompt chooses, not chance."""
         self.lengths = lengths or OutputLengths()
 
     def __repr__(self) -> str:
@@ -151,7 +154,8 @@ class Lane:
                 continue
             pressure = Pressure(len(self._held), self._mean_held, self._placed_total)
             rule = self._rule if want.kind is Kind.GENERATE else _COMPUTE_RULE
-            choice = rule.choose(options, pressure, draw)
+            chance = want.chance if self.agrees and want.prefix else draw
+            choice = rule.choose(options, pressure, chance)
             option = options[choice.chosen]
             if not choice.is_free:
                 self._reserve(want, option, reserved, closed, now)

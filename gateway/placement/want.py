@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gateway.fleet.view import BackendView, Load, ModelView
 from gateway.placement.affinity import PrefixIndex
 from gateway.placement.cost import Ask
 from gateway.placement.eligible import Need, Refused, refusals
 from gateway.placement.rule import Choice, Option
+
+_FIRST_BLOCKS: Final = 4
 
 
 class Kind(StrEnum):
@@ -85,6 +87,11 @@ class Want:
 
     def __repr__(self) -> str:
         return f"<Want {self.id} {self.prompt_tokens} tokens>"
+
+    def chance(self) -> float:
+        """A number from 0 to 1 that the beginning of its prompt makes, at all gateways alike."""
+        first = self.prefix[min(len(self.prefix), _FIRST_BLOCKS) - 1]
+        return (first & 0xFFFFFFFF) / 2**32
 
     def uncached_tokens(self, backend: str, index: PrefixIndex) -> float:
         """Tokens of the prompt that the backend is thought to have to compute."""

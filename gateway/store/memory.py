@@ -24,7 +24,7 @@ class MemoryStore:
     def release(self, server: str, lease: str, sequences: int, wake: str | None) -> None:
         """There is nobody to tell."""
 
-    async def exchange(self, bulletin: bytes, held: Sequence[Held]) -> Exchange:
+    async def exchange(self, bulletin: bytes, prompts: bytes, held: Sequence[Held]) -> Exchange:
         """Nobody else is there, so this gateway reads all metrics itself."""
         alone = {one.server: Seen(places(one), is_scraper=True) for one in held}
         return Exchange(alone, MappingProxyType({}), "", "")

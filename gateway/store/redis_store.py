@@ -48,6 +48,7 @@ class RedisStore:
         self._fleet = _script("fleet")
         self._drain = _script("drain")
         self._lease_ms = round(LEASE_S * 1000)
+        self._newest = ""
         self.is_up = False
         self.trouble = "it has not been asked yet"
 
@@ -94,18 +95,20 @@ class RedisStore:
         if wake is not None:
             self._line.send("PUBLISH", self._channel(wake), server)
 
-    async def exchange(self, bulletin: bytes, held: Sequence[Held]) -> Exchange:
+    async def exchange(self, bulletin: bytes, prompts: bytes, held: Sequence[Held]) -> Exchange:
         """Tells what this gateway has and learns what the others have; the store is up if it works.
 
         While the store is down it is asked less and less often, with jitter.
         """
         fleet = self._line.send(
             self._fleet,
-            3,
-            *(self._key("fleet", name) for name in ("gateways", "drains", "config")),
+            4,
+            *(self._key("fleet", name) for name in ("gateways", "drains", "config", "prompts")),
             self._owner,
             self._lease_ms,
             bulletin,
+            self._newest,
+            prompts,
         )
         backends = [self._line.send(*self._held(one)) for one in held]
         await asyncio.wait({fleet, *backends})
@@ -115,9 +118,11 @@ class RedisStore:
             for one, future in zip(held, backends, strict=True)
         }
         self.is_up, self.trouble = True, ""
-        names = (name.decode() for name in told[2::2])
-        versions = (told[0].decode(), told[1].decode())
-        return Exchange(seen, dict(zip(names, told[3::2], strict=True)), *versions)
+        versions, self._newest = (told[0].decode(), told[1].decode()), told[2].decode()
+        count = int(told[3])
+        fresh, rest = told[4 : 4 + count], told[4 + count :]
+        names = (name.decode() for name in rest[::2])
+        return Exchange(seen, dict(zip(names, rest[1::2], strict=True)), *versions, fresh)
 
     async def listen(self, freed: Callable[[str], None]) -> None:
         """Hears of places that were given over, and subscribes anew whenever the line breaks."""

@@ -57,12 +57,14 @@ class Exchange(NamedTuple):
     """What came back: by backend what is known there, and the bulletin of each other gateway.
 
     The versions change with the drains and the published routing file; "" if there is none.
+    `prompts` are what others have sent where since the last time.
     """
 
     backends: Mapping[str, Seen]
     bulletins: Mapping[str, bytes]
     drains_version: str
     config_version: str
+    prompts: Sequence[bytes] = ()
 
 
 class Published(NamedTuple):
@@ -103,7 +105,7 @@ class SharedStore(Protocol):
     def release(self, server: str, lease: str, sequences: int, wake: str | None) -> None:
         """Gives a place back, and tells the gateway `wake` that it may take it. Never waits."""
 
-    async def exchange(self, bulletin: bytes, held: Sequence[Held]) -> Exchange:
+    async def exchange(self, bulletin: bytes, prompts: bytes, held: Sequence[Held]) -> Exchange:
         """Tells what this gateway has, learns what the others have. May wait a second."""
 
     async def listen(self, freed: Callable[[str], None]) -> None:

@@ -14,6 +14,7 @@ from gateway.config.diff_words import describe
 from gateway.config.load import load_text
 from gateway.fleet.change import Change
 from gateway.fleet.health.evidence import DrainBegun, DrainEnded
+from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.store.drains import Drain, Drains
 from gateway.store.files import write_whole
@@ -240,7 +241,7 @@ class Controls:
         at = [m.name for m in models if any(x.backend.name == backend for x in m.members)]
         return DrainState(
             backend,
-            0 if live is None else live.in_flight,
+            0 if live is None else live.in_flight + _elsewhere(live),
             sum(self._waiting(name) for name in at),
             live is not None and live.health.drain_reason is not None,
             note,
@@ -257,6 +258,12 @@ class Controls:
         now = self._reloader.status.version
         others = [entry.version for entry in entries if entry.version != now]
         return others[-1] if others else None
+
+
+def _elsewhere(live: LiveBackend) -> int:
+    """Requests that other gateways have there."""
+    peers = live.work.figures.peers
+    return 0 if peers is None else peers.requests
 
 
 def _with_note(result: Applied, why: str) -> Applied:

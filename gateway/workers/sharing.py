@@ -1,9 +1,9 @@
 """The loop that tells other gateways what this one has, and takes in what they have."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
@@ -32,7 +32,22 @@ _REMEMBERED_S: Final = 1.0
 _RETRY_FIRST_S: Final = 0.1
 _RETRY_LONGEST_S: Final = 1.0
 
+# 64 KB; what does not fit is not told: it only costs the reading of a prompt that was known.
+_MOST_BLOCKS: Final = 8192
+
+_Prompt = tuple[str, tuple[int, ...], int]
+_PROMPTS: Final = msgspec.msgpack.Decoder(list[_Prompt])
 _ACTIVITY: Final = msgspec.json.Decoder(Activity)
+
+
+class Prompts(Protocol):
+    """What is thought to be in the caches of the backends."""
+
+    def news(self) -> list[_Prompt]:
+        """What this gateway has sent where since the last time: backend, blocks, tail."""
+
+    def hear(self, key: str, blocks: Sequence[int], tail_tokens: int) -> None:
+        """Another gateway has sent this prompt there."""
 
 
 class Sharing:
@@ -49,6 +64,7 @@ class Sharing:
         fleet: Registry,
         shares: Shares,
         following: Following,
+        prompts: Prompts,
         *,
         waiting: Callable[[float], Mapping[str, Waiting]],
         look: Callable[[], None],
@@ -61,6 +77,7 @@ class Sharing:
         self._fleet = fleet
         self._shares = shares
         self._following = following
+        self._prompts = prompts
         self._waiting = waiting
         self._look = look
         self._doubt = doubt
@@ -127,7 +144,7 @@ class Sharing:
         refused = self._following.refused
         bulletin = bulletin_of(backends, self._waiting(now), self._fleet.version, refused, now)
         held = [self._held(live, now) for live in backends]
-        told = await self._store.exchange(bulletin, held)
+        told = await self._store.exchange(bulletin, self._news(), held)
         own = {one.server: places(one) for one in held}
         self._take(told, own, self._clock.monotonic_s())
         if not self._was_up:
@@ -151,6 +168,22 @@ class Sharing:
                 if live.work.figures.peers is not None:
                     live.work.take_peers(None, now)
 
+    def _news(self) -> bytes:
+        """The prompts that this gateway has sent where, as many as fit."""
+        found: list[_Prompt] = []
+        room = _MOST_BLOCKS
+        for prompt in self._prompts.news():
+            room -= len(prompt[1])
+            if room < 0:
+                break
+            found.append(prompt)
+        return msgspec.msgpack.encode(found) if found else b""
+
+    def _hear(self, data: bytes) -> None:
+        with suppress(msgspec.DecodeError):
+            for key, blocks, tail_tokens in _PROMPTS.decode(data):
+                self._prompts.hear(key, blocks, tail_tokens)
+
     def _held(self, live: LiveBackend, now: float) -> Held:
         leases, read = self._shares.held(live), self._read.pop(live, None)
         if read is None:
@@ -167,6 +200,8 @@ class Sharing:
             for name, one in peers.items()
             if one.waiting
         }
+        for data in told.prompts:
+            self._hear(data)
         self._elsewhere.clear()
         for live in self._fleet.backends.values():
             seen = told.backends.get(live.key)

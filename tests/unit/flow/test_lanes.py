@@ -146,7 +146,7 @@ async def test_a_shorter_line_sends_nobody_away_who_is_in_it() -> None:
 
 async def test_prefixes_stay_with_the_server_and_not_with_its_name() -> None:
     stage = Stage()
-    lanes = stage.halls._lanes
+    lanes = stage.halls.lanes
     index = lanes.index("u1")
     stage.apply(config({"renamed": U1, "u1": U2}, {"m1": ["renamed", "u1"]}))
     assert lanes.index("renamed") is index
@@ -216,5 +216,5 @@ async def test_models_that_come_and_go_leave_nothing_behind() -> None:
     stage = Stage()
     for number in range(50):
         stage.apply(config({f"u{number}": U1}, {f"m{number}": [f"u{number}"]}))
-    assert len(stage.halls._lanes._lanes) == 1
-    assert len(stage.halls._lanes._indexes) == 1
+    assert len(stage.halls.lanes._lanes) == 1
+    assert len(stage.halls.lanes._indexes) == 1
