@@ -1,10 +1,11 @@
-"""`ascend-gateway config`: check, compare and go back with routing files; their schema."""
+"""`ascend-gateway config`: check, compare, publish and go back with routing files; their schema."""
 
 import click
 
 from gateway.cli.config_check import check
 from gateway.cli.config_diff import diff
 from gateway.cli.config_history import history, rollback
+from gateway.cli.config_publish import publish
 from gateway.config.export import routing_schema_text
 
 
@@ -19,5 +20,5 @@ def schema() -> None:
     click.echo(routing_schema_text(), nl=False)
 
 
-for command in (check, diff, history, rollback, schema):
+for command in (check, diff, history, publish, rollback, schema):
     config.add_command(command)

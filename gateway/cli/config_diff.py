@@ -62,7 +62,7 @@ def diff(
     """
     if new is None:
         gateway = where.gateway(language)
-        tree = asked(gateway, _read(file, language), str(file))
+        tree = asked(gateway, read_file(file, language), str(file))
         names = {"base": gateway.base, "old": tree.get("in_force")}
         head = _AGAINST_GATEWAY
     else:
@@ -104,7 +104,7 @@ def preview_text(tree: Mapping[str, Any], head: str, language: Language) -> str:
 
 def _compared(old: Path, new: Path, language: Language) -> dict[str, Any]:
     """The same for two files, without a gateway."""
-    before, after = (load_bytes(_read(file, language), str(file)) for file in (old, new))
+    before, after = (load_bytes(read_file(file, language), str(file)) for file in (old, new))
     broken = [loaded for loaded in (before, after) if loaded.config is None]
     versions = {"old_version": before.version_hash}
     if before.config is None or after.config is None:
@@ -121,7 +121,7 @@ def _compared(old: Path, new: Path, language: Language) -> dict[str, Any]:
     }
 
 
-def _read(file: Path, language: Language) -> bytes:
+def read_file(file: Path, language: Language) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:

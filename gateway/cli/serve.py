@@ -100,6 +100,8 @@ async def _serve(settings: Settings, routing: RoutingConfig, place: Place | None
         listener = open_socket(settings.host, settings.port, settings.backlog)
     else:
         listener = socket.socket(fileno=place.listener)
+        # Python takes it for a blocking one, and would make it so for all workers.
+        listener.setblocking(False)
         # The pipe ends when the watching process does, whatever became of it.
         loop.add_reader(place.life, told.set)
         siblings = Siblings(place.folder, place.number)
