@@ -100,5 +100,5 @@ bench-decisions: venv ## What one decision costs, by size of the fleet (1 minute
 	@$(BIN)/python scripts/bench_decisions.py
 
 clean: ## Remove .venv, caches and build output
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

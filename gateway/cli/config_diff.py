@@ -122,6 +122,7 @@ def _compared(old: Path, new: Path, language: Language) -> dict[str, Any]:
 
 
 def read_file(file: Path, language: Language) -> bytes:
+    """What the file holds; ends the command when it can't be read."""
     try:
         return file.read_bytes()
     except OSError as error:
