@@ -15,7 +15,7 @@ export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo redis test check unit format docs lock test-vllm chaos chaos-short \
-  test-load sim sim-short reload-storm reload-storm-short bench-routing bench-decisions clean
+  test-load sim sim-short reload-storm reload-storm-short replicas replicas-short bench-routing bench-decisions clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -92,6 +92,12 @@ sim: venv ## Placement against other policies in virtual time: ten seeds, all ta
 
 sim-short: venv ## The same with two seeds and fewer policies (1 minute)
 	@$(BIN)/python scripts/sim.py --goals --short
+
+replicas: venv redis ## Several gateways: caps, a dying store, rolling restarts (4 minutes; needs haproxy)
+	@$(BIN)/python scripts/replicas.py
+
+replicas-short: venv redis ## The same in two minutes, without the goal of CPU
+	@$(BIN)/python scripts/replicas.py --short
 
 bench-routing: venv ## Routing compared live with vllm-router and nginx (30 minutes; QUICK=1: 4)
 	@$(BIN)/python scripts/bench_routing.py $(if $(filter-out 0,$(QUICK)),--quick)

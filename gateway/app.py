@@ -233,6 +233,7 @@ class Gateway:
             self._halls.look,
             self.together.is_reader,
             self.together.was_read,
+            self.together.recent,
             probe_interval_s=settings.probe_interval_s,
             scrape_interval_s=settings.scrape_interval_s,
         )

@@ -80,6 +80,10 @@ class Together:
         if self._sharing is not None:
             self._sharing.was_read(live, activity, at_s)
 
+    def recent(self, live: LiveBackend) -> Activity | None:
+        """What was read of the backend's metrics in the last moments, if it is shared."""
+        return None if self._sharing is None else self._sharing.recent(live)
+
     def report(self) -> Mapping[str, Any]:
         """What /health says of the store and of the other gateways."""
         if self._sharing is None or self._store is None:
@@ -92,11 +96,13 @@ class Together:
             "replicas": self._sharing.report(),
         }
 
-    def figures(self) -> tuple[bool, int, int]:
-        """Whether the store is up, round trips to it so far, and gateways with this one."""
-        if self._sharing is None or self._store is None:
-            return True, 0, 1
-        return self._store.is_up, self._store.round_trips_total, 1 + len(self._sharing.replicas)
+    def figures(self) -> tuple[bool, int, int, int]:
+        """Whether the store is up, round trips and failures so far, gateways with this one."""
+        store, sharing = self._store, self._sharing
+        if sharing is None or store is None:
+            return True, 0, 0, 1
+        trips, failures = store.round_trips_total, store.failures_total
+        return store.is_up, trips, failures, 1 + len(sharing.replicas)
 
     async def leave(self) -> None:
         """Tells the others that this gateway goes, and closes the connections."""

@@ -21,7 +21,7 @@ class FleetCollector(Collector):
         fleet: Registry,
         waiting: Callable[[str], int] | None = None,
         status: Callable[[], ConfigStatus] | None = None,
-        store: Callable[[], tuple[bool, int, int]] | None = None,
+        store: Callable[[], tuple[bool, int, int, int]] | None = None,
     ) -> None:
         self._fleet = fleet
         self._waiting = waiting
@@ -40,7 +40,7 @@ class FleetCollector(Collector):
         for model in self._fleet.names.models if self._waiting is not None else ():
             queued.add_metric([model], self._waiting(model) if self._waiting else 0)
         yield queued
-        yield from _shared((True, 0, 1) if self._store is None else self._store())
+        yield from _shared((True, 0, 0, 1) if self._store is None else self._store())
         yield from _config(self._fleet.version, None if self._status is None else self._status())
 
 
@@ -48,8 +48,8 @@ def _gauge(name: str, told: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, told, labels=labels)
 
 
-def _shared(figures: tuple[bool, int, int]) -> Iterator[Metric]:
-    is_up, round_trips_total, gateways = figures
+def _shared(figures: tuple[bool, int, int, int]) -> Iterator[Metric]:
+    is_up, round_trips_total, failures_total, gateways = figures
     up = _gauge(
         "gateway_store_up", "1 while the store that gateways share answers, or none is set."
     )
@@ -58,9 +58,14 @@ def _shared(figures: tuple[bool, int, int]) -> Iterator[Metric]:
         "gateway_store_round_trips", "Times that something was sent to the store and awaited."
     )
     trips.add_metric([], round_trips_total)
+    failed = CounterMetricFamily(
+        "gateway_store_failures",
+        "Times that the store did not answer in time or refused; what the gateway knew decided.",
+    )
+    failed.add_metric([], failures_total)
     replicas = _gauge("gateway_replicas", "Gateways that share the store, this one included.")
     replicas.add_metric([], gateways)
-    yield from (up, trips, replicas)
+    yield from (up, trips, failed, replicas)
 
 
 def _config(version: str, status: ConfigStatus | None) -> Iterator[Metric]:

@@ -19,6 +19,7 @@ LEASE_S: Final = 3.0
 CLAIM_S: Final = 0.04
 """Seconds that a request waits for the store, with what the loop needs beside below 50 ms."""
 
+_LAST_TURNS: Final = 20
 _LUA: Final = Path(__file__).with_name("lua")
 _RETRY_FIRST_S: Final = 0.1
 _RETRY_LONGEST_S: Final = 2.0
@@ -32,7 +33,7 @@ def _script(name: str) -> Script:
 class RedisStore:
     """A `SharedStore` in Redis. `owner` names this gateway among all that share `namespace`.
 
-    Keys: NAMESPACE:{SERVER}:leases, :scraper, :figures for each backend, and NAMESPACE:{fleet}:...
+    Keys: NAMESPACE:{SERVER}:leases and :scraper for each backend, and NAMESPACE:{fleet}:...
     What is in braces is the hash tag, so that a script's keys lie on one node of a cluster.
     """
 
@@ -51,6 +52,7 @@ class RedisStore:
         self._newest = ""
         self.is_up = False
         self.trouble = "it has not been asked yet"
+        self.failures_total = 0
 
     def __repr__(self) -> str:
         return f"<RedisStore {self._address.shown} {'up' if self.is_up else self.trouble}>"
@@ -78,8 +80,12 @@ class RedisStore:
             limit,
             *self._members(claim.lease, claim.sequences),
         )
-        # An answer that came while the loop was busy counts, however late it is looked at.
         await asyncio.wait({future}, timeout=CLAIM_S)
+        for _ in range(_LAST_TURNS):
+            if future.done():
+                break
+            # What came while the loop was busy is read now, in a few turns.
+            await asyncio.sleep(0)
         if not future.done():
             self._failed(f"no answer within {CLAIM_S * 1000:.0f} ms")
             raise StoreError(self.trouble)
@@ -189,14 +195,13 @@ class RedisStore:
 
     def _failed(self, why: str) -> None:
         self.is_up, self.trouble = False, why
+        self.failures_total += 1
 
     def _held(self, one: Held) -> tuple[Any, ...]:
-        keys = (self._key(one.server, name) for name in ("leases", "scraper", "figures"))
+        keys = (self._key(one.server, name) for name in ("leases", "scraper"))
         members = [m for lease, count in one.leases for m in self._members(lease, count)]
-        age_ms = round(one.age_s * 1000)
-        figures = one.figures or b""
-        times = (self._lease_ms, self._lease_ms, age_ms)
-        return (self._backend, 3, *keys, self._owner, *times, figures, *members)
+        times = (self._lease_ms, self._lease_ms)
+        return (self._backend, 2, *keys, self._owner, *times, *members)
 
     def _members(self, lease: str, sequences: int) -> list[str]:
         name = f"{self._owner}/{lease}"
@@ -210,6 +215,4 @@ class RedisStore:
 
 
 def _seen(told: Sequence[Any]) -> Seen:
-    figures = bytes(told[3]) if len(told) > 3 else None
-    age_s = int(told[2]) / 1000.0 if len(told) > 2 else 0.0
-    return Seen(int(told[0]), bool(told[1]), figures, age_s)
+    return Seen(int(told[0]), bool(told[1]))

@@ -25,15 +25,10 @@ class Granted(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What this gateway has at one backend: its leases with their sequences, and fresh figures.
-
-    `figures` are None without new ones; `age_s` is how old they are.
-    """
+    """What this gateway has at one backend: its leases with their sequences."""
 
     server: str
     leases: Sequence[tuple[str, int]]
-    figures: bytes | None = None
-    age_s: float = 0.0
 
 
 def places(held: Held) -> int:
@@ -42,15 +37,13 @@ def places(held: Held) -> int:
 
 
 class Seen(NamedTuple):
-    """What is known at one backend: places of all gateways, figures and their age, None without.
+    """What is known at one backend: the places of all gateways.
 
     `is_scraper` says that this gateway is the one that reads the backend's metrics for all.
     """
 
     held: int
     is_scraper: bool
-    figures: bytes | None = None
-    age_s: float = 0.0
 
 
 class Exchange(NamedTuple):
@@ -106,7 +99,10 @@ class SharedStore(Protocol):
         """Gives a place back, and tells the gateway `wake` that it may take it. Never waits."""
 
     async def exchange(self, bulletin: bytes, prompts: bytes, held: Sequence[Held]) -> Exchange:
-        """Tells what this gateway has, learns what the others have. May wait a second."""
+        """Tells what this gateway has, learns what the others have. May wait a second.
+
+        Leases need not be told each time, only well within the seconds that they live.
+        """
 
     async def listen(self, freed: Callable[[str], None]) -> None:
         """Calls `freed` with each backend at which a place was given over to this gateway."""

@@ -19,7 +19,7 @@ class Loops:
     """Makes the loops of backends; `look` is called when new figures have come.
 
     `is_reader` says whether this gateway reads a backend's metrics, rather than another one for
-    all; `was_read` is told what it read.
+    all; `was_read` is told what it read, and `recent` tells what anybody has read a moment ago.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class Loops:
         look: Callable[[], None],
         is_reader: Callable[[LiveBackend], bool] = lambda live: True,
         was_read: Callable[[LiveBackend, Activity | None, float], None] = lambda *read: None,
+        recent: Callable[[LiveBackend], Activity | None] = lambda live: None,
         *,
         probe_interval_s: float,
         scrape_interval_s: float,
@@ -40,6 +41,7 @@ class Loops:
         self._look = look
         self._is_reader = is_reader
         self._was_read = was_read
+        self._recent = recent
         self._probe_interval_s = probe_interval_s
         self._scrape_interval_s = scrape_interval_s
 
@@ -57,6 +59,7 @@ class Loops:
             draw=random.random,
             tell=self._events.changed,
             gave_up=self._requests_moved,
+            recent=lambda: self._recent(live),
         )
 
     def scraper(self, live: LiveBackend, probe: HealthProbe) -> Scraper:

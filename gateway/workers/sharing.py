@@ -15,6 +15,7 @@ from gateway.fleet.bulletin import (
     best_lesson,
     bulletin_of,
     combined,
+    newest_figures,
     read_bulletin,
     warning,
 )
@@ -25,10 +26,14 @@ from gateway.store.shared import Exchange, Held, SharedStore, StoreError, places
 from gateway.store.shares import Line, Shares
 from gateway.workers.following import Following
 
-EVERY_S: Final = 0.25
+EVERY_S: Final = 0.4
 """Seconds between two exchanges."""
 
 _REMEMBERED_S: Final = 1.0
+_RECENT_S: Final = 2.0
+_SAME_S: Final = 0.1
+# A third of the time that a lease lives.
+_RENEW_S: Final = 1.0
 _RETRY_FIRST_S: Final = 0.1
 _RETRY_LONGEST_S: Final = 1.0
 
@@ -37,7 +42,6 @@ _MOST_BLOCKS: Final = 8192
 
 _Prompt = tuple[str, tuple[int, ...], int]
 _PROMPTS: Final = msgspec.msgpack.Decoder(list[_Prompt])
-_ACTIVITY: Final = msgspec.json.Decoder(Activity)
 
 
 class Prompts(Protocol):
@@ -86,7 +90,8 @@ class Sharing:
         self._sleep = sleep
         self._read: dict[LiveBackend, tuple[Activity, float]] = {}
         self._elsewhere: set[LiveBackend] = set()
-        self._figures: dict[LiveBackend, bytes] = {}
+        self._heard: dict[LiveBackend, tuple[Activity, float]] = {}
+        self._renewed_s = float("-inf")
         self._warned: dict[LiveBackend, str] = {}
         self._was_up = True
         self._up_s = float("-inf")
@@ -98,6 +103,13 @@ class Sharing:
     def is_reader(self, live: LiveBackend) -> bool:
         """Whether this gateway reads the backend's metrics itself, and not another one for all."""
         return live not in self._elsewhere
+
+    def recent(self, live: LiveBackend) -> Activity | None:
+        """What was read of the backend's metrics in the last moments, here or elsewhere."""
+        read = self._read.get(live) or self._heard.get(live)
+        if read is None or self._clock.monotonic_s() - read[1] > _RECENT_S:
+            return None
+        return read[0]
 
     def was_read(self, live: LiveBackend, activity: Activity | None, at_s: float) -> None:
         """This gateway has read the backend's metrics, or failed to (None)."""
@@ -142,8 +154,10 @@ class Sharing:
         now = self._clock.monotonic_s()
         backends = list(self._fleet.backends.values())
         refused = self._following.refused
-        bulletin = bulletin_of(backends, self._waiting(now), self._fleet.version, refused, now)
-        held = [self._held(live, now) for live in backends]
+        waiting, version = self._waiting(now), self._fleet.version
+        bulletin = bulletin_of(backends, waiting, version, refused, now, self._read)
+        is_due = now - self._renewed_s >= _RENEW_S
+        held = [Held(live.key, self._shares.held(live)) for live in backends if is_due]
         told = await self._store.exchange(bulletin, self._news(), held)
         own = {one.server: places(one) for one in held}
         self._take(told, own, self._clock.monotonic_s())
@@ -162,6 +176,7 @@ class Sharing:
             self._was_up = False
             self._say(self._store.trouble)
         self._elsewhere.clear()
+        self._renewed_s = float("-inf")
         if now - self._up_s > _REMEMBERED_S:
             self._shares.lines = {}
             for live in self._fleet.backends.values():
@@ -184,14 +199,11 @@ class Sharing:
             for key, blocks, tail_tokens in _PROMPTS.decode(data):
                 self._prompts.hear(key, blocks, tail_tokens)
 
-    def _held(self, live: LiveBackend, now: float) -> Held:
-        leases, read = self._shares.held(live), self._read.pop(live, None)
-        if read is None:
-            return Held(live.key, leases)
-        return Held(live.key, leases, msgspec.json.encode(read[0]), max(0.0, now - read[1]))
-
     def _take(self, told: Exchange, own: Mapping[str, int], now: float) -> None:
         self._up_s = now
+        if own:
+            self._renewed_s = now
+            self._elsewhere.clear()
         found = {name: read_bulletin(data) for name, data in told.bulletins.items()}
         peers = {name: bulletin for name, bulletin in found.items() if bulletin is not None}
         self.replicas = peers
@@ -202,32 +214,36 @@ class Sharing:
         }
         for data in told.prompts:
             self._hear(data)
-        self._elsewhere.clear()
         for live in self._fleet.backends.values():
-            seen = told.backends.get(live.key)
-            if seen is None:
-                continue
-            others = max(0, seen.held - own.get(live.key, 0))
+            seen, others = told.backends.get(live.key), None
+            if seen is not None:
+                others = max(0, seen.held - own.get(live.key, 0))
+                if not seen.is_scraper:
+                    self._elsewhere.add(live)
+                    self._read.pop(live, None)
             live.replicas = len(peers) + 1
             live.work.take_peers(combined(live.key, others, peers.values()), now)
-            if not seen.is_scraper:
-                self._elsewhere.add(live)
-            if seen.figures is not None:
-                self._take_figures(live, seen.figures, now - seen.age_s)
+            if live in self._elsewhere:
+                self._take_figures(live, peers, now)
             self._take_words(live, peers)
         stay = set(self._fleet.backends.values())
-        for known in (self._figures, self._warned, self._read):
+        for known in (self._heard, self._warned, self._read):
             for gone in [live for live in known if live not in stay]:
                 known.pop(gone, None)
         self._shares.forget(frozenset(live.key for live in stay))
         self._look()
 
-    def _take_figures(self, live: LiveBackend, figures: bytes, at_s: float) -> None:
+    def _take_figures(self, live: LiveBackend, peers: Mapping[str, Bulletin], now: float) -> None:
         """What another gateway has read of the engine's metrics, once."""
-        if self._figures.get(live) != figures:
-            self._figures[live] = figures
-            with suppress(msgspec.DecodeError):
-                live.scraped(_ACTIVITY.decode(figures), at_s, at_s)
+        found = newest_figures(live.key, peers.values())
+        if found is None:
+            return
+        activity, at_s = found[0], now - found[1]
+        before = self._heard.get(live)
+        self._heard[live] = (activity, at_s)
+        # Told again and again until there are newer ones; the clocks of two gateways agree roughly.
+        if before is None or at_s - before[1] > _SAME_S:
+            live.scraped(activity, at_s, at_s)
 
     def _take_words(self, live: LiveBackend, peers: Mapping[str, Bulletin]) -> None:
         """What others have learnt of the backend, and what they warn of."""

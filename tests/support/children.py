@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +19,18 @@ _STOP_LIMIT_S: Final = 10.0
 _POLL_S: Final = 0.02
 
 
-def spawn(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
-    """Start a command whose output is added to `log`; the kernel kills it if we are killed."""
+def spawn(
+    command: Sequence[str], log: Path, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command whose output is added to `log`; the kernel kills it if we are killed.
+
+    `env` are variables beside this process's own.
+    """
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
             cwd=ROOT,
-            env=_environment(log.parent / "state"),
+            env={**_environment(log.parent / "state"), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -63,10 +68,10 @@ class Child:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def start(self, *arguments: str) -> None:
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> None:
         """Run the gateway's command with these arguments."""
         assert not self.is_running, f"{self.name} runs already"
-        self._process = spawn([*COMMAND, *arguments], self.log)
+        self._process = spawn([*COMMAND, *arguments], self.log, env)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal; a process that has ended takes none."""
