@@ -93,7 +93,7 @@ sim: venv ## Placement against other policies in virtual time: ten seeds, all ta
 sim-short: venv ## The same with two seeds and fewer policies (1 minute)
 	@$(BIN)/python scripts/sim.py --goals --short
 
-replicas: venv redis ## Several gateways: caps, a dying store, rolling restarts (4 minutes; needs haproxy)
+replicas: venv redis ## Several gateways: caps, a dying store, rolling restarts (6 minutes; needs haproxy)
 	@$(BIN)/python scripts/replicas.py
 
 replicas-short: venv redis ## The same in two minutes, without the goal of CPU

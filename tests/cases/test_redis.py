@@ -1,6 +1,7 @@
 """Reports about the store that gateways share: it may go at any moment, and no request notices."""
 
 import asyncio
+import contextlib
 import statistics
 import time
 
@@ -48,6 +49,14 @@ async def test_redis_1() -> None:
             await _phases(gateway, redis, usual_s)
 
 
+async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while await reader.read(1 << 16):
+        pass
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+
+
 async def _phases(gateway: GatewayClient, redis: RedisServer, usual_s: float) -> None:
     assert await ask(gateway) - usual_s < 0.05
     told = await gateway.health()
@@ -55,7 +64,7 @@ async def _phases(gateway: GatewayClient, redis: RedisServer, usual_s: float) ->
     assert told["store"]["reason"]
     assert (await gateway.metrics()).total("gateway_store_up") == 0
 
-    silent = await asyncio.start_server(lambda *streams: None, "127.0.0.1", redis.port)
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", redis.port)
     try:
         assert await ask(gateway) - usual_s < 0.05
         assert await status(gateway, "degraded")

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-from tests.replicas import cap, outage, rolling
+from tests.replicas import cap, modes, outage, rolling, simulated
 from tests.replicas.report import Goal, as_tree
 from tests.replicas.stage import Stage
 
@@ -38,10 +38,20 @@ async def _rolling(stage: Stage, is_short: bool) -> tuple[list[Goal], dict[str, 
     return await rolling.measure(stage, 20 if is_short else 40, 1 if is_short else 2)
 
 
+async def _modes(stage: Stage, is_short: bool) -> tuple[list[Goal], dict[str, Any]]:
+    return ([], {}) if is_short else await modes.measure(stage)
+
+
+async def _simulated(stage: Stage, is_short: bool) -> tuple[list[Goal], dict[str, Any]]:
+    return await asyncio.to_thread(simulated.measure, 2 if is_short else 8)
+
+
 PARTS: Final[tuple[tuple[str, Part], ...]] = (
     ("cap", _cap),
     ("outage", _outage),
     ("rolling", _rolling),
+    ("modes", _modes),
+    ("simulated", _simulated),
 )
 
 
@@ -56,7 +66,8 @@ async def _run(is_short: bool, names: list[str], folder: Path) -> tuple[list[Goa
         place.mkdir()
         stage = Stage(place, _ENGINES)
         try:
-            await stage.start_engines()
+            if name != "simulated":
+                await stage.start_engines()
             found, figures[name] = await part(stage, is_short)
         finally:
             await stage.close()

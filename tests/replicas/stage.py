@@ -119,8 +119,10 @@ class Stage:
 
     async def redis(self, name: str, port: int, *options: str) -> Program:
         """A redis-server of its own without persistence."""
+        folder = self.folder / f"{name}-data"
+        folder.mkdir()
         command = ["redis-server", "--port", str(port), "--bind", HOST, "--save", ""]
-        program = Program(name, [*command, "--dir", str(self.folder), *options], self.folder)
+        program = Program(name, [*command, "--dir", str(folder), *options], self.folder)
         self.programs.append(program)
         program.start()
         await until(name, lambda: listens(port))

@@ -22,6 +22,7 @@ from tests.sim.prefix_peers import (
 )
 from tests.sim.product import Product
 from tests.sim.several import several
+from tests.sim.together import Together
 
 POLICIES: Final[Mapping[str, Maker]] = {
     "round_robin": RoundRobin,
@@ -45,6 +46,12 @@ CLAIRVOYANT: Final = "clairvoyant"
 
 
 def maker_of(name: str) -> Maker:
-    """The maker called `name`; `name@3` stands for three gateways that share nothing."""
+    """The maker called `name`; `name@3` stands for three gateways that share nothing.
+
+    `product@3+store` are three that share a store.
+    """
+    if name.startswith("product@") and name.endswith("+store"):
+        gateways = int(name.removeprefix("product@").removesuffix("+store"))
+        return lambda fleet: Together(fleet, gateways)
     plain, _, count = name.partition("@")
     return several(POLICIES[plain], int(count)) if count else POLICIES[plain]

@@ -36,16 +36,18 @@ class Product:
         weights: Weights = WEIGHTS,
         rule: Rule | None = None,
         learns: bool = True,
+        is_shared: bool = False,
     ) -> None:
         self._draw = Random(f"product/{fleet.seed}").random
         self._facts = [_facts(index, backend) for index, backend in enumerate(fleet.backends)]
         kin: dict[KnownBackend, Kin] = {}
         self._works = [_work(backend, kin.setdefault(backend, Kin())) for backend in fleet.backends]
         self._indexes = {
-            facts.name: PrefixIndex(backend.kv_tokens // backend.block_tokens)
+            facts.name: PrefixIndex(backend.kv_tokens // backend.block_tokens, is_told=is_shared)
             for facts, backend in zip(self._facts, fleet.backends, strict=True)
         }
         self._lane = Lane(rule or LeastCost(weights), order, 1_000_000, self._indexes)
+        self._lane.agrees = is_shared
         self._requests: dict[str, KnownRequest] = {}
         self._workings: dict[str, Working] = {}
         self._numbers = {facts.name: index for index, facts in enumerate(self._facts)}
@@ -87,12 +89,15 @@ class Product:
         self, request_id: str, backend: int, now: float, usage: Usage
     ) -> Sequence[Dispatch]:
         """As the protocol."""
+        self._book_end(request_id, backend, now, usage)
+        return self._place(now)
+
+    def _book_end(self, request_id: str, backend: int, now: float, usage: Usage) -> None:
         request = self._requests.pop(request_id)
         working = self._workings.pop(request_id)
         self._works[backend].end(working, now, usage.output_tokens)
         tail = usage.prompt_tokens % request.block_tokens + usage.output_tokens
         self._indexes[self._facts[backend].name].add(request.prefix, tail)
-        return self._place(now)
 
     def scraped(
         self,

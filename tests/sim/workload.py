@@ -82,6 +82,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
         Scenario("seqs4_mooncake", (replace(_MOONCAKE, max_num_seqs=4),) * 4, mooncake, 0.75),
         Scenario("weak_cliff", (_WEAK,) * 3, chat, 0.75),
         Scenario("a2_chat", (A2,) * 4, chat, 0.50, scale=4),
+        Scenario("a2_agents", (A2,) * 4, agents, 0.50, scale=4),
         Scenario("kv_tight_a2", (replace(A2, kv_tokens=60_000),) * 4, memory_hungry, 0.45, scale=3),
         Scenario("kv_tight_310p", (replace(GRAPH, kv_tokens=40_000),) * 2, memory_hungry, 0.60),
     )
