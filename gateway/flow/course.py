@@ -39,8 +39,8 @@ class Course:
 
     `transcript` is kept for streams that may be resumed. `again` is the backend that is to be
     asked once more, `least_context_tokens` what a backend must have after one was too short.
-    `has_told` is true once the client has a part of an answer, and `is_way_refused` once a backend
-    refused the last way to continue it.
+    `has_lost_a_place` is true once another gateway was quicker, `has_told` once the client has a part
+    of an answer, and `is_way_refused` once a backend refused the last way to continue it.
     """
 
     __slots__ = (
@@ -49,6 +49,7 @@ class Course:
         "again_count",
         "failed",
         "failed_in",
+        "has_lost_a_place",
         "has_second_round",
         "has_told",
         "is_way_refused",
@@ -73,6 +74,7 @@ class Course:
         self.least_context_tokens = 0
         self.need = Need()
         self.transcript = transcript
+        self.has_lost_a_place = False
         self.has_second_round = False
         self.has_told = False
         self.is_way_refused = False

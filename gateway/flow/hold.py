@@ -142,6 +142,7 @@ class Halls:
                 slot.keep(partial(shares.release, place))
                 return slot
             slot.give_back()
+            course.has_lost_a_place = True
             if self._now() > until_s:
                 raise overloaded(slot.model, f"none came free within {longest_s:g} s", None)
 
@@ -204,8 +205,9 @@ class Halls:
         try:
             self._pump(model, view)
             if not waiter.done():
-                if not call.attempts:
-                    refuse_in_vain(model, lane, longest_s)
+                if not call.attempts and not course.has_lost_a_place:
+                    others = 0 if self.shares is None else self.shares.waiting(model.name)
+                    refuse_in_vain(model, lane, longest_s, others)
                 now = self._now()
                 view = self._fleet.view(model, now)
                 call.trail.joined(len(lane), lane.wait_s(len(lane)), now, view)

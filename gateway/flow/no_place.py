@@ -31,10 +31,10 @@ def overloaded(model: Model, told: str, expected_s: float | None) -> Refusal:
     )
 
 
-def refuse_in_vain(model: Model, lane: Lane, longest_s: float) -> None:
-    """Refuses at once what would wait in vain."""
-    if lane.is_over:
-        told = f"{len(lane) - 1} requests wait already"
+def refuse_in_vain(model: Model, lane: Lane, longest_s: float, elsewhere: int = 0) -> None:
+    """Refuses at once what would wait in vain; `elsewhere` wait for it at other gateways."""
+    if lane.is_over_with(elsewhere):
+        told = f"{len(lane) - 1 + elsewhere} requests wait already"
         raise overloaded(model, told, lane.wait_s(len(lane)))
     expected_s = lane.wait_s(len(lane))
     if expected_s is not None and expected_s > longest_s:

@@ -105,7 +105,11 @@ class Lane:
     @property
     def is_over(self) -> bool:
         """Whether more wait than may."""
-        return len(self._held) > self._max
+        return self.is_over_with(0)
+
+    def is_over_with(self, elsewhere: int) -> bool:
+        """The same, with those that wait at other gateways."""
+        return len(self._held) + elsewhere > self._max
 
     def join(self, want: Want) -> None:
         """Takes a place; who is not placed by the next plan leaves again if the line is over."""

@@ -54,6 +54,11 @@ class Shares:
     def __repr__(self) -> str:
         return f"<Shares {sum(map(len, self._places.values()))} places>"
 
+    def waiting(self, model: str) -> int:
+        """How many wait for a model at other gateways, as they told last."""
+        found = (lines.get(model) for lines in self.lines.values())
+        return sum(max(0, line.count) for line in found if line is not None)
+
     def held(self, live: LiveBackend) -> tuple[tuple[str, int], ...]:
         """The places that this gateway has at a backend, with their sequences."""
         return tuple(self._places.get(live.key, {}).items())

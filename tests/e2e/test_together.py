@@ -115,6 +115,37 @@ async def test_a_free_place_goes_to_whoever_waits_at_another_gateway() -> None:
             assert [engine.most for engine in engines] == [CAP, CAP]
 
 
+async def test_the_line_is_that_of_all_gateways() -> None:
+    """Two may wait: one waits at each gateway, and the next one is refused at either."""
+    engines = Engine(), Engine()
+    async with (
+        ScriptedUpstream("m1") as u1,
+        ScriptedUpstream("m1") as u2,
+        running_redis() as redis,
+    ):
+        u1.handlers["*"], u2.handlers["*"] = engines
+        config = {**two(u1, u2), "queue": {"max_requests": 2}}
+        async with gateways(2, config, redis) as (one, other):
+            running = [asyncio.create_task(one.chat("m1")) for _ in range(2 * CAP)]
+            for engine in engines:
+                await engine.changes.until(lambda e=engine: e.now == CAP)
+            waiting = [asyncio.create_task(gateway.chat("m1")) for gateway in (one, other)]
+            await eventually(lambda: waits(one, 1))
+            await eventually(lambda: waits(other, 1))
+            for gateway in (one, other):
+                await eventually(lambda g=gateway: knows_of_waiting(g, 1))
+                assert (await gateway.chat("m1")).status == 429
+            for engine in engines:
+                engine.open.set()
+            told = await asyncio.gather(*running, *waiting)
+            assert {answer.status for answer in told} == {200}
+
+
+async def knows_of_waiting(gateway: GatewayClient, count: int) -> bool:
+    replicas = (await gateway.health())["store"]["replicas"]
+    return bool(sum(one["waiting"] for one in replicas) == count)
+
+
 async def waits(gateway: GatewayClient, count: int) -> bool:
     return bool((await gateway.health())["models"]["m1"]["waiting"] == count)
 
