@@ -39,8 +39,8 @@ class Course:
 
     `transcript` is kept for streams that may be resumed. `again` is the backend that is to be
     asked once more, `least_context_tokens` what a backend must have after one was too short.
-    `has_lost_a_place` is true once another gateway was quicker, `has_told` once the client has a part
-    of an answer, and `is_way_refused` once a backend refused the last way to continue it.
+    `has_lost_a_place` is true once another gateway was quicker, `has_told` once the client has a
+    part of an answer, and `is_way_refused` once a backend refused the last way to continue it.
     """
 
     __slots__ = (
