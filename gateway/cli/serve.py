@@ -95,6 +95,9 @@ async def _serve(settings: Settings, routing: RoutingConfig, place: Place | None
 
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, on_signal)
+    # From the first moment on: unheard, the signal would end the process.
+    hangups = asyncio.Event()
+    loop.add_signal_handler(signal.SIGHUP, hangups.set)
     siblings = None
     if place is None:
         listener = open_socket(settings.host, settings.port, settings.backlog)
@@ -109,9 +112,7 @@ async def _serve(settings: Settings, routing: RoutingConfig, place: Place | None
     server = Server(gateway)
     beside = None if place is None else socket_path(place.folder, place.number)
     await server.start(listener, beside)
-    hangups = asyncio.Event()
     reloading = asyncio.create_task(_reload_on(hangups, gateway), name="hangups")
-    loop.add_signal_handler(signal.SIGHUP, hangups.set)
     _spare_the_collector()
     if place is None:
         _announce(settings, listener)
