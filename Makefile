@@ -14,7 +14,7 @@ DEMO_PORT ?= 8000
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo redis test check unit format docs lock test-vllm chaos chaos-short \
+.PHONY: help venv demo redis haproxy test check unit format docs lock test-vllm chaos chaos-short \
   test-load sim sim-short reload-storm reload-storm-short replicas replicas-short bench-routing bench-decisions clean
 
 help: ## List these commands
@@ -40,6 +40,9 @@ $(VENV)/.ready: requirements-dev.lock pyproject.toml
 
 demo: venv ## An emulated fleet of four backends and the gateway on this machine
 	@$(BIN)/python scripts/demo.py --port $(DEMO_PORT) $(if $(filter-out 0,$(DEMO_EXIT)),--check-and-exit)
+
+haproxy: ## Install haproxy where it is missing and may be installed, else say how
+	@sh scripts/need_haproxy.sh
 
 redis: ## Install redis-server where it is missing and may be installed, else say how
 	@sh scripts/need_redis.sh
@@ -93,10 +96,10 @@ sim: venv ## Placement against other policies in virtual time: ten seeds, all ta
 sim-short: venv ## The same with two seeds and fewer policies (1 minute)
 	@$(BIN)/python scripts/sim.py --goals --short
 
-replicas: venv redis ## Several gateways: caps, a dying store, rolling restarts (6 minutes; needs haproxy)
+replicas: venv redis haproxy ## Several gateways: caps, a dying store, rolling restarts (6 minutes)
 	@$(BIN)/python scripts/replicas.py
 
-replicas-short: venv redis ## The same in two minutes, without the goal of CPU
+replicas-short: venv redis haproxy ## Caps, a dying store and restarts only (1 minute), without the goal of CPU
 	@$(BIN)/python scripts/replicas.py --short
 
 bench-routing: venv ## Routing compared live with vllm-router and nginx (30 minutes; QUICK=1: 4)

@@ -41,8 +41,7 @@ class Work:
     ) -> None:
         self.decode = decode
         self.prefill = PrefillSpeed(decode.scale.prompts)
-        self.tokens_an_event = 1.0
-        self.restarts_total = 0
+        self.tokens_an_event, self.restarts_total = 1.0, 0
         self._active: dict[Working, None] = {}
         self._running = 0
         self._area = self._area_at_s = 0.0
@@ -77,8 +76,8 @@ class Work:
         one.first_s = one.last_s = now
         one.tokens = max(1, one.tokens)
         self._load_until_s = now
-        peers = self.figures.peers or NO_PEERS
-        if one.is_alone and peers.is_decoding and not self.others(now):
+        is_clean = (self.figures.peers or NO_PEERS).is_decoding
+        if one.is_alone and is_clean and not self.others(now):
             step_s = self.decode.step_s(self.batch) if self.batch > one.sequences else 0.0
             self.prefill.add(one.uncached_tokens, now - one.sent_s, step_s)
             self._speed = None
@@ -171,6 +170,8 @@ class Work:
     def _count(self, one: Working, sign: int, now: float) -> None:
         """Counts one request in or out of a load that is still good, without reckoning anew."""
         if self._load is None or now >= self._load_until_s:
+            # A plan that began a moment ago would still read it.
+            self._load = None
             return
         load, reading, sequences = self.load(now), self.prefill.reading, one.sequences
         is_decoding, tokens = one.first_s is not None, one.tokens
@@ -240,7 +241,6 @@ class Work:
     def speed(self) -> Speed:
         """What was learnt, for decisions."""
         decode = self.decode
-        steps = decode.steps
         known, version = self._speed, (decode.version, self.prefill.version)
         if known is not None and known[0] == version and known[1].kv_tokens == self.kv_tokens:
             return known[1]
@@ -248,7 +248,7 @@ class Work:
         # Nothing was read there yet: it is thought to be as much slower as its decoding is.
         ratio = 1.0 if self.prefill.is_seen else decode.scale_ratio
         prompt = ratio * reading.token_s, ratio * reading.fix_s
-        speed = Speed(steps, decode.cap, *prompt, self.kv_tokens)
+        speed = Speed(decode.steps, decode.cap, *prompt, self.kv_tokens)
         self._speed = (version, speed)
         return speed
 

@@ -18,6 +18,7 @@ _ENDS: Final = ".tmp"
 _LOCK_NAME: Final = ".lock"
 _LOCK_WAIT_S: Final = 5.0
 _LOCK_STEP_S: Final = 0.01
+_NEW_FILE_MODE: Final = 0o644
 _ABANDONED_S: Final = 3600.0
 
 
@@ -40,6 +41,26 @@ def write_whole(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
             os.unlink(name)
         raise
     _sync_folder(path.parent)
+
+
+def replace_file(file: Path | None, data: bytes) -> str:
+    """Puts `data` in the place of the file in one step; says what went wrong, "" if nothing did.
+
+    A link stays a link; what it leads to is replaced, with the rights and the owner it has.
+    """
+    if file is None:
+        return "there is none"
+    try:
+        target = file.resolve()
+        old = target.stat() if target.exists() else None
+        write_whole(target, data, _NEW_FILE_MODE if old is None else old.st_mode & 0o777)
+        if old is not None:
+            with suppress(OSError):
+                # Only root can give a file to its owner again; anybody else keeps it.
+                os.chown(target, old.st_uid, old.st_gid)
+    except (OSError, RuntimeError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return ""
 
 
 def read_within(path: Path, max_bytes: int, *, follow: bool = False) -> bytes:

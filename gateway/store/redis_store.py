@@ -154,14 +154,16 @@ class RedisStore:
     async def published(self) -> Published | None:
         """The routing file that was published last."""
         key = self._key("fleet", "config")
-        version, text, who = await self._ask("HMGET", key, "version", "text", "who")
+        names = ("version", "text", "who", "at_s")
+        version, text, who, at_s = await self._ask("HMGET", key, *names)
         if version is None or text is None:
             return None
-        return Published(version.decode(), text.decode("utf-8"), (who or b"").decode("utf-8"))
+        told = [value.decode("utf-8") for value in (version, text, who or b"")]
+        return Published(told[0], told[1], told[2], float(at_s or 0.0))
 
     async def publish(self, config: Published) -> None:
         """Puts a routing file in force at all gateways."""
-        fields = ("version", config.version, "text", config.text, "who", config.who)
+        fields = [part for pair in config._asdict().items() for part in pair]
         await self._ask("HSET", self._key("fleet", "config"), *fields)
 
     async def close(self) -> None:

@@ -61,11 +61,12 @@ class Exchange(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A routing file that one gateway published for all."""
+    """A routing file that one gateway published for all, at `at_s` (seconds since 1970)."""
 
     version: str
     text: str
     who: str
+    at_s: float = 0.0
 
 
 class StoreError(Exception):

@@ -1,11 +1,8 @@
 """What operators do to a running gateway: reload, look ahead, go back, take a backend out."""
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from gateway.clock import Clock
@@ -17,7 +14,7 @@ from gateway.fleet.health.evidence import DrainBegun, DrainEnded
 from gateway.fleet.live import LiveBackend
 from gateway.fleet.registry import Registry
 from gateway.store.drains import Drain, Drains
-from gateway.store.files import write_whole
+from gateway.store.files import replace_file
 from gateway.store.history import Entry, History
 from gateway.store.shared import Published, StoreError
 from gateway.words import Words
@@ -42,7 +39,6 @@ _TOLD_LATER: Final = Words(
     "the store does not answer; the other gateways are told as soon as it does",
     "共享存储无响应；恢复后会立即通知其他网关",
 )
-_NEW_FILE_MODE: Final = 0o644
 _NO_FOLDER: Final = Words(
     "there is no state folder (set state_dir); a restart will undo the drain",
     "未配置状态目录（state_dir）；重启后摘除状态将失效",
@@ -106,23 +102,34 @@ class Controls:
                 self._tell(live.observe(DrainEnded(), now))
         self._look()
 
+    async def file_time_s(self) -> float:
+        """When the routing file was written, in seconds since 1970; 0 without one."""
+        file = self._reloader.file
+        if file is None:
+            return 0.0
+        try:
+            return (await asyncio.to_thread(file.stat)).st_mtime
+        except OSError:
+            return 0.0
+
     async def take_published(self, config: Published) -> Applied:
         """Puts a routing file in force that was published for all; the file here is written."""
         data, who = config.text.encode("utf-8"), f"published by {config.who}"
-        return _with_note(*await self._reloader.go_back(data, who, _write))
+        return _with_note(*await self._reloader.go_back(data, who, replace_file))
 
     async def publish(self, text: str, who: str) -> Applied:
         """Puts a routing file in force here, and then at all gateways that share the store.
 
         One that can't be used here changes nothing anywhere.
         """
-        result = _with_note(*await self._reloader.go_back(text.encode("utf-8"), who, _write))
+        result = _with_note(*await self._reloader.go_back(text.encode("utf-8"), who, replace_file))
         if self._following is None:
             return replace(result, note=_NOBODY)
         if result.result == "refused":
             return result
+        now_s = self._clock.wall_s()
         try:
-            await self._following.publish(Published(result.version, text, who))
+            await self._following.publish(Published(result.version, text, who, now_s))
         except StoreError as error:
             told = (text.format(why=error) for text in _NOT_PUBLISHED)
             return replace(result, note=Words(*told))
@@ -187,7 +194,7 @@ class Controls:
         if text is None:
             return None
         told = f"{who}, back to {version}"
-        return _with_note(*await self._reloader.go_back(text.encode("utf-8"), told, _write))
+        return _with_note(*await self._reloader.go_back(text.encode("utf-8"), told, replace_file))
 
     async def drain(self, backend: str, reason: str, who: str) -> DrainState | None:
         """Nothing new goes to the backend until `undrain`; None: no such backend."""
@@ -275,23 +282,3 @@ def _with_note(result: Applied, why: str) -> Applied:
 def _reason(drain: Drain) -> str:
     told = f"taken out by {drain.who}"
     return f"{told}: {drain.reason}" if drain.reason else told
-
-
-def _write(file: Path | None, data: bytes) -> str:
-    """Puts `data` in the place of the file in one step; says what went wrong, "" if nothing did.
-
-    A link stays a link; what it leads to is replaced, with the rights and the owner it has.
-    """
-    if file is None:
-        return "there is none"
-    try:
-        target = file.resolve()
-        old = target.stat() if target.exists() else None
-        write_whole(target, data, _NEW_FILE_MODE if old is None else old.st_mode & 0o777)
-        if old is not None:
-            with suppress(OSError):
-                # Only root can give a file to its owner again; anybody else keeps it.
-                os.chown(target, old.st_uid, old.st_gid)
-    except (OSError, RuntimeError) as error:
-        return (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return ""

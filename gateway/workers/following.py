@@ -18,6 +18,9 @@ class Followed(Protocol):
     async def take_drains(self, drains: Mapping[str, Drain]) -> None:
         """Exactly these backends are taken out."""
 
+    async def file_time_s(self) -> float:
+        """When the routing file here was written, in seconds since 1970; 0 without one."""
+
     async def take_published(self, config: Published) -> Applied:
         """Puts a published routing file in force, if it can be used."""
 
@@ -30,6 +33,7 @@ class Following:
         self._followed = followed
         self._drains_version = ""
         self._config_version = ""
+        self._is_begun = False
         self._unsaid: dict[str, Drain | None] = {}
         self.refused = ""
         """The published version that could not be put in force here, "" if there is none."""
@@ -69,10 +73,15 @@ class Following:
             self._drains_version = told.drains_version
         if told.config_version and told.config_version != self._config_version:
             config = await self._store.published()
-            if config is not None:
+            if config is not None and not await self._is_over(config):
                 result = await self._followed.take_published(config)
                 self.refused = config.version if result.result == "refused" else ""
-                self._config_version = told.config_version
+            self._config_version = told.config_version
+        self._is_begun = True
+
+    async def _is_over(self, config: Published) -> bool:
+        """Whether it was published before somebody wrote the file here, and we just began."""
+        return not self._is_begun and config.at_s < await self._followed.file_time_s()
 
     async def _say(self) -> None:
         for backend, drain in list(self._unsaid.items()):

@@ -157,7 +157,9 @@ class Sharing:
         waiting, version = self._waiting(now), self._fleet.version
         bulletin = bulletin_of(backends, waiting, version, refused, now, self._read)
         is_due = now - self._renewed_s >= _RENEW_S
-        held = [Held(live.key, self._shares.held(live)) for live in backends if is_due]
+        # Those that left the routing file finish what they have.
+        lives = [*backends, *self._fleet.leaving] if is_due else []
+        held = [Held(live.key, self._shares.held(live)) for live in lives]
         told = await self._store.exchange(bulletin, self._news(), held)
         own = {one.server: places(one) for one in held}
         self._take(told, own, self._clock.monotonic_s())

@@ -3,36 +3,46 @@
 import asyncio
 import signal
 import time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from redis.asyncio import Redis
 
+from gateway.store.redis_store import LEASE_S
 from tests.replicas.load import Answer, Load, percentile
 from tests.replicas.report import Goal, at_least, at_most
 from tests.replicas.stage import HOST, Program, Stage, free_ports, until
 
 MOST_LEASE_S: Final = 5.0
-_TOKENS: Final = 40
-_DOWN_S: Final = 3.0
-_HUNG_S: Final = 5.0
-_CALM_S: Final = 4.0
+_LOOK_S: Final = 0.05
 
 
-async def measure(stage: Stage, clients: int, kills: int) -> tuple[list[Goal], dict[str, Any]]:
+class Plan(NamedTuple):
+    """Clients, kills, how long the store is away and there between, tokens of an answer."""
+
+    clients: int
+    kills: int
+    down_s: float
+    hung_s: float
+    calm_s: float
+    tokens: int
+
+
+async def measure(stage: Stage, plan: Plan) -> tuple[list[Goal], dict[str, Any]]:
     """Two gateways under streams while their store has a bad day."""
     redis_port, *ports = free_ports(3)
     redis = await stage.redis("redis-outage", redis_port)
     store = f"redis://{HOST}:{redis_port}"
-    gateways = [await stage.gateway(f"outage-{n}", p, store=store) for n, p in enumerate(ports)]
+    named = [stage.gateway(f"outage-{n}", p, store=store) for n, p in enumerate(ports)]
+    gateways = await asyncio.gather(*named)
     await until("two gateways", lambda: stage.is_store(ports, "ok", others=1))
-    load = Load(ports, clients, _TOKENS, seed=1)
+    load = Load(ports, plan.clients, plan.tokens, seed=1)
     await load.learn(stage.oracle_port)
     is_over = asyncio.Event()
     asking = asyncio.create_task(load.run(is_over.is_set))
-    windows = await _bad_day(stage, redis, ports, kills)
+    windows = await _bad_day(stage, redis, ports, plan)
     is_over.set()
     await asking
-    left = await _leases_after(redis_port)
+    left, left_s = await _leases_after(redis_port)
     # The clients of a gateway that is killed lose their streams; only its places are looked at.
     lease_s = await _killed(stage, redis_port, ports)
     for child in gateways:
@@ -43,12 +53,14 @@ async def measure(stage: Stage, clients: int, kills: int) -> tuple[list[Goal], d
     goals = [
         at_most("outage: failed requests", len(wrong), 0),
         at_least("outage: requests in bad moments", len(bad), 10),
+        at_least("outage: times seen degraded and ok again", len(windows), plan.kills + 1),
         at_most("outage: leases left when all was over", left, 0),
         at_most("outage: seconds until a killed gateway's places were free", lease_s, MOST_LEASE_S),
     ]
     return goals, {
         "requests": len(load.answers),
-        "kills": kills,
+        "kills": plan.kills,
+        "leases_lasted_s": round(left_s, 3),
         "first_event_s": {"calm": _spread(calm), "bad": _spread(bad)},
         "added_first_event_s": _added(calm, bad),
         "wrong": wrong[:5],
@@ -56,33 +68,42 @@ async def measure(stage: Stage, clients: int, kills: int) -> tuple[list[Goal], d
 
 
 async def _bad_day(
-    stage: Stage, redis: Program, ports: list[int], kills: int
+    stage: Stage, redis: Program, ports: list[int], plan: Plan
 ) -> list[tuple[float, float]]:
     """When the store was not there."""
     windows = []
-    for turn in range(kills + 1):
-        await asyncio.sleep(_CALM_S)
+    for turn in range(plan.kills + 1):
+        await asyncio.sleep(plan.calm_s)
         began_s = time.monotonic()
-        if turn < kills:
+        if turn < plan.kills:
             redis.kill()
         else:
             redis.signal(signal.SIGSTOP)
         await until("degraded", lambda: stage.is_store(ports, "degraded"))
-        await asyncio.sleep(_DOWN_S if turn < kills else _HUNG_S)
-        if turn < kills:
+        await asyncio.sleep(plan.down_s if turn < plan.kills else plan.hung_s)
+        if turn < plan.kills:
             redis.start()
         else:
             redis.signal(signal.SIGCONT)
         await until("ok again", lambda: stage.is_store(ports, "ok", others=1))
         windows.append((began_s, time.monotonic()))
-    await asyncio.sleep(_CALM_S)
+    await asyncio.sleep(plan.calm_s)
     return windows
 
 
-async def _leases_after(redis_port: int) -> int:
-    """Places that are still taken when nothing runs, after the time that a release takes."""
-    await asyncio.sleep(0.5)
-    return await _leases(redis_port)
+async def _leases_after(redis_port: int) -> tuple[int, float]:
+    """Places that are still taken when nothing runs, and how long any were.
+
+    What could not be told while the store was away ends by itself, within the life of a lease.
+    """
+    began_s = time.monotonic()
+    left = await _leases(redis_port)
+    for _ in range(round((LEASE_S + 0.5) / _LOOK_S)):
+        if not left:
+            break
+        await asyncio.sleep(_LOOK_S)
+        left = await _leases(redis_port)
+    return left, time.monotonic() - began_s
 
 
 async def _leases(redis_port: int) -> int:

@@ -2,14 +2,13 @@
 
 import asyncio
 import time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tests.replicas.load import Load
 from tests.replicas.report import Goal, at_least, at_most
 from tests.replicas.stage import HOST, Stage, free_ports, listens, until
 
-_TOKENS: Final = 40
-_GRACE_S: Final = 2.0
+_STEADY_S: Final = 1.0
 
 _BALANCER: Final = """
 global
@@ -32,29 +31,38 @@ backend gateways
 """
 
 
-async def measure(stage: Stage, clients: int, rounds: int) -> tuple[list[Goal], dict[str, Any]]:
-    """So many rounds of restarts."""
+class Plan(NamedTuple):
+    """Clients, rounds of restarts, seconds of grace, and tokens of an answer."""
+
+    clients: int
+    rounds: int
+    grace_s: float
+    tokens: int
+
+
+async def measure(stage: Stage, plan: Plan) -> tuple[list[Goal], dict[str, Any]]:
+    """So many rounds of restarts, in which nobody may lose a stream."""
     redis_port, front, *ports = free_ports(4)
     await stage.redis("redis-rolling", redis_port)
     store = f"redis://{HOST}:{redis_port}"
-    options = ("--drain-grace-s", str(_GRACE_S), "--drain-s", "60")
-    gateways = [
-        await stage.gateway(f"rolling-{n}", port, *options, store=store)
-        for n, port in enumerate(ports)
+    options = ("--drain-grace-s", str(plan.grace_s), "--drain-s", "60")
+    named = [
+        stage.gateway(f"rolling-{n}", port, *options, store=store) for n, port in enumerate(ports)
     ]
+    gateways = await asyncio.gather(*named)
     servers = "\n".join(f"  server g{n} {HOST}:{port}" for n, port in enumerate(ports))
     file = stage.folder / "haproxy.cfg"
     file.write_text(_BALANCER.format(host=HOST, port=front, servers=servers), encoding="utf-8")
     stage.program("haproxy", ["haproxy", "-db", "-f", str(file)])
     await until("the balancer", lambda: listens(front))
-    load = Load([front], clients, _TOKENS, seed=3)
+    load = Load([front], plan.clients, plan.tokens, seed=3)
     await load.learn(stage.oracle_port)
     is_over = asyncio.Event()
     asking = asyncio.create_task(load.run(is_over.is_set))
     restarts = []
-    for _ in range(rounds):
+    for _ in range(plan.rounds):
         for number, child in enumerate(gateways):
-            await asyncio.sleep(2.0)
+            await asyncio.sleep(_STEADY_S)
             began_s = time.monotonic()
             await child.stop()
             await stage.gateway(child.name, ports[number], *options, store=store)
@@ -65,11 +73,10 @@ async def measure(stage: Stage, clients: int, rounds: int) -> tuple[list[Goal], 
     is_over.set()
     await asking
     wrong = [one.wrong for one in load.answers if one.wrong]
-    for child in gateways:
-        await child.stop()
+    await asyncio.gather(*(child.stop() for child in gateways))
     goals = [
         at_most("rolling: broken streams and failed requests", len(wrong), 0),
-        at_least("rolling: requests", len(load.answers), 10 * rounds),
+        at_least("rolling: requests", len(load.answers), 10 * plan.rounds),
     ]
     return goals, {
         "requests": len(load.answers),

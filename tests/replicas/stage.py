@@ -90,6 +90,7 @@ class Stage:
     """
 
     def __init__(self, folder: Path, engines: int) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder = folder
         self.children: list[Child] = []
         self.programs: list[Program] = []

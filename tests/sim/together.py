@@ -1,7 +1,10 @@
 """Several gateways of the product that share a store: claims at once, all else a moment later."""
 
 from collections.abc import Sequence
-from typing import Final
+from math import floor
+from operator import itemgetter
+from random import Random
+from typing import Final, NamedTuple
 
 from gateway.fleet.peers import PeerWork
 from gateway.placement.handover import heir
@@ -13,6 +16,27 @@ from tests.sim.several import Several
 
 EVERY_S: Final = 0.4
 """Seconds between two bulletins, as in `gateway.workers.sharing`."""
+
+DELAY_S: Final = 0.25
+"""How old a bulletin is when the others hear it: each gateway asks at moments of its own."""
+
+_Prompt = tuple[str, tuple[int, ...], int]
+
+
+class _Bulletin(NamedTuple):
+    """What one gateway tells, by backend."""
+
+    works: list[PeerWork]
+    steps: list[tuple[float, float, float] | None]
+    readings: list[tuple[float, float, int] | None]
+
+
+class _Told(NamedTuple):
+    """What all of them told at one moment."""
+
+    tick: int
+    bulletins: list[_Bulletin]
+    prompts: list[list[_Prompt]]
 
 
 class Sharer(Product):
@@ -49,28 +73,40 @@ class Sharer(Product):
         """Another gateway has left a place to this one."""
         self._take_count(backend, now)
 
-    def told(self, now: float) -> list[PeerWork]:
-        """Its bulletin: its work at each backend."""
+    def told(self, now: float) -> _Bulletin:
+        """Its work at each backend, and what it has learnt there."""
         loads = [work.own_load(now) for work in self._works]
-        return [
-            PeerWork(one.running, one.streaming, one.left_tokens, one.pending_s, one.context_tokens)
-            for one in loads
-        ]
+        return _Bulletin(
+            [
+                PeerWork(
+                    one.running, one.streaming, one.left_tokens, one.pending_s, one.context_tokens
+                )
+                for one in loads
+            ],
+            [work.decode.lesson for work in self._works],
+            [work.prefill.lesson for work in self._works],
+        )
 
-    def news(self) -> list[tuple[str, tuple[int, ...], int]]:
+    def news(self) -> list[_Prompt]:
         """The prompts that it has sent where since the last bulletin."""
         indexes = self._indexes.items()
         return [(name, *one) for name, index in indexes for one in index.take_news()]
 
     def hear(
         self,
-        bulletins: Sequence[Sequence[PeerWork]],
-        prompts: Sequence[tuple[str, tuple[int, ...], int]],
+        bulletins: Sequence[_Bulletin],
+        prompts: Sequence[_Prompt],
         now: float,
     ) -> None:
-        """What the others told: their work is added up."""
+        """What the others told: work is added up, of lessons the one from the most counts."""
         for backend, work in enumerate(self._works):
-            at = [told[backend] for told in bulletins]
+            steps = [told.steps[backend] for told in bulletins]
+            step = max((s for s in steps if s is not None), key=itemgetter(2), default=None)
+            readings = [told.readings[backend] for told in bulletins]
+            reading = max((r for r in readings if r is not None), key=itemgetter(2), default=None)
+            work.decode.hear(step and step[:2])
+            work.prefill.hear(reading and reading[:2])
+            at = [told.works[backend] for told in bulletins]
             work.take_peers(PeerWork(*(sum(values) for values in zip(*at, strict=True))), now)
         for name, blocks, tail in prompts:
             self._indexes[name].hear(blocks, tail)
@@ -103,17 +139,21 @@ class Sharer(Product):
 
 
 class Together(Several):
-    """Requests come to the gateways in turn."""
+    """Each request comes to a gateway that chance draws, whatever conversation it belongs to."""
 
     def __init__(self, fleet: KnownFleet, count: int) -> None:
         self._shared = [0] * len(fleet.backends)
         self._sharers = [Sharer(fleet, self._shared) for _ in range(count)]
         super().__init__(self._sharers)
-        self._told_s = float("-inf")
+        self._tick = -1
+        self._unheard: list[_Told] = []
+        self._rng = Random(f"gateway/{fleet.seed}")
 
     def arrived(self, request: KnownRequest, now: float) -> Sequence[Dispatch]:
         """As the protocol."""
-        return [*self._tell(now), *super().arrived(request, now)]
+        sent = self._tell(now)
+        self._owner[request.id] = gateway = self._rng.choice(self._sharers)
+        return [*sent, *gateway.arrived(request, now)]
 
     def finished(
         self, request_id: str, backend: int, now: float, usage: Usage
@@ -137,15 +177,41 @@ class Together(Several):
             return [*sent, *other.look(now)]
         return [*sent, *owner.look(now)]
 
+    def scraped(
+        self,
+        backend: int,
+        running: int,
+        waiting: int,
+        kv_usage_ratio: float,
+        preemptions_total: int,
+        now: float,
+    ) -> Sequence[Dispatch]:
+        """As the protocol."""
+        figures = (backend, running, waiting, kv_usage_ratio, preemptions_total, now)
+        return [*self._tell(now), *super().scraped(*figures)]
+
     def _tell(self, now: float) -> list[Dispatch]:
-        """Bulletins, when it is time for them; then everybody looks."""
-        if now - self._told_s < EVERY_S:
-            return []
-        self._told_s = now
-        told = [one.told(now) for one in self._sharers]
-        news = [one.news() for one in self._sharers]
-        for number, one in enumerate(self._sharers):
-            rest = [t for n, t in enumerate(told) if n != number]
-            prompts = [p for n, many in enumerate(news) if n != number for p in many]
-            one.hear(rest, prompts, now)
+        """Bulletins of the moments that passed since the last event, and those now heard.
+
+        Between two events nothing changes but progress, so what is there now was there then.
+        """
+        newest = floor(now / EVERY_S)
+        heard = floor((now - DELAY_S) / EVERY_S)
+        for tick in sorted({heard, newest}):
+            if tick > self._tick:
+                self._tick = tick
+                bulletins = [one.told(now) for one in self._sharers]
+                prompts = [one.news() for one in self._sharers]
+                self._unheard.append(_Told(tick, bulletins, prompts))
+        sent: list[Dispatch] = []
+        while self._unheard and self._unheard[0].tick <= heard:
+            sent += self._hear(self._unheard.pop(0), now)
+        return sent
+
+    def _hear(self, told: _Told, now: float) -> list[Dispatch]:
+        """Each hears the others; then everybody looks."""
+        for number, sharer in enumerate(self._sharers):
+            rest = [one for n, one in enumerate(told.bulletins) if n != number]
+            prompts = [p for n, many in enumerate(told.prompts) if n != number for p in many]
+            sharer.hear(rest, prompts, now)
         return [send for one in self._sharers for send in one.look(now)]

@@ -125,6 +125,24 @@ def test_one_that_cannot_be_seen_is_reckoned() -> None:
     assert late.context_tokens > early.context_tokens
 
 
+def test_what_began_since_is_counted_for_one_who_looks_with_an_older_time() -> None:
+    work = made()
+    begun(work, 0.0)
+    assert work.load(1.0).running == 1
+    # The load that was reckoned at 1.0 is too old for this one, but not for a plan still at work.
+    began_s = 1.5
+    work.begin(one(), began_s)
+    assert work.load(1.05).running == 2
+
+
+def test_what_ended_since_is_counted_for_one_who_looks_with_an_older_time() -> None:
+    work = made()
+    ours = begun(work, 0.0, 2)
+    assert work.load(1.0).running == 2
+    work.end(ours[0], 1.5)
+    assert work.load(1.05).running == 1
+
+
 def test_prompts_that_wait_are_pending_for_as_long_as_they_take() -> None:
     work = made()
     work.begin(one(3000), 0.0)
